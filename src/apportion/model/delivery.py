@@ -1,0 +1,46 @@
+"""What a source hands to the books: rows of one window, what was wrong with some, and the digests of the files they came from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from apportion.errors import Problem
+from apportion.model.times import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class FileDigest:
+    """One input file as it was read; `control` is the sum of its money or amounts as a decimal string."""
+
+    name: str
+    sha256: str
+    rows: int
+    control: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which bill a cost source speaks for. Two sources over one scope would count a bill twice."""
+
+    issuer: str
+    accounts: tuple[str, ...]
+    services: tuple[str, ...]
+    billing: tuple[Interval, ...]
+    metric: str = "EffectiveCost"
+    role: str = "bill"  # or `reference`: read by `report reconcile`, never posted
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """`window` bounds usage, capacity, reservations and workloads by time, and cost lines by their billing period's start.
+
+    A later delivery of the same source replaces what the earlier one said about the window. Tables that a delivery does not name stay as they were.
+    """
+
+    source: str
+    window: Interval
+    tables: Mapping[str, pa.Table]
+    problems: tuple[Problem, ...] = ()
+    files: tuple[FileDigest, ...] = ()
+    scopes: tuple[Scope, ...] = field(default=())

@@ -1,0 +1,125 @@
+"""The evidence, as Arrow tables: one schema per table, the same in a delivery, in the books and in the engine.
+
+Times are UTC seconds in `*_s` columns; amounts are whole base units of the row's meter; money is decimal(38,18).
+Labels are maps of text; a cost line's labels are its FOCUS columns and its Tags (as `tag.KEY`).
+"""
+
+from types import MappingProxyType
+
+import pyarrow as pa
+
+MONEY = pa.decimal128(38, 18)
+LABELS = pa.map_(pa.string(), pa.string())
+TEXT, SECOND, UNITS = pa.string(), pa.int64(), pa.int64()
+STATES = ("up", "drained", "down", "starting")
+OUTCOMES = ("completed", "failed", "cancelled", "timeout", "out_of_memory", "preempted", "node_fail", "running")
+COSTS = ("BilledCost", "EffectiveCost", "ContractedCost", "ListCost")
+CHARGE_CATEGORIES = ("Usage", "Purchase", "Tax", "Credit", "Adjustment")
+
+FOCUS_TEXT = (
+    "BillingCurrency", "BillingAccountId", "BillingAccountName", "SubAccountId", "SubAccountName", "InvoiceId", "InvoiceIssuerName",
+    "ServiceProviderName", "HostProviderName", "ChargeCategory", "ChargeClass", "ChargeFrequency", "ChargeDescription",
+    "ServiceCategory", "ServiceSubcategory", "ServiceName", "SkuId", "SkuPriceId", "SkuMeter", "PricingCategory", "PricingUnit", "ConsumedUnit",
+    "RegionId", "RegionName", "AvailabilityZone", "ResourceId", "ResourceName", "ResourceType",
+    "CommitmentDiscountId", "CommitmentDiscountCategory", "CommitmentDiscountType", "CommitmentDiscountStatus",
+    "CapacityReservationId", "CapacityReservationStatus",
+)  # fmt: skip
+FOCUS_NUMBERS = (*COSTS, "PricingQuantity", "ConsumedQuantity", "ListUnitPrice", "ContractedUnitPrice")
+
+
+def table(*fields: tuple[str, pa.DataType] | tuple[str, pa.DataType, bool]) -> pa.Schema:
+    """Fields are required unless a third item says that they may be null."""
+    return pa.schema([pa.field(field[0], field[1], nullable=len(field) > 2) for field in fields])
+
+
+COST_LINES = table(
+    ("source", TEXT),
+    ("line_id", TEXT),  # stable: hash of the source, the billing period and the row's content and occurrence
+    ("charge_start_s", SECOND),
+    ("charge_end_s", SECOND),
+    ("billing_start_s", SECOND),
+    ("billing_end_s", SECOND),
+    ("component", TEXT),  # compute, storage, network, licence, energy, support or other
+    *((name, MONEY, True) for name in FOCUS_NUMBERS),
+    *((name, TEXT, True) for name in FOCUS_TEXT),
+    ("Tags", LABELS),
+    ("problem", TEXT, True),  # code of what is wrong with the row; its money is posted to `_unallocated`
+)
+USAGE = table(
+    ("source", TEXT),
+    ("workload", TEXT),
+    ("meter", TEXT),
+    ("resource", TEXT),
+    ("start_s", SECOND),
+    ("end_s", SECOND),
+    ("allocated", UNITS),
+    ("used", UNITS, True),  # null: not measured
+)
+CAPACITY = table(
+    ("source", TEXT),
+    ("resource", TEXT),
+    ("meter", TEXT),
+    ("start_s", SECOND),
+    ("end_s", SECOND),
+    ("amount", UNITS),
+    ("state", TEXT),
+    ("labels", LABELS),
+)
+RESERVATIONS = table(
+    ("source", TEXT),
+    ("reservation", TEXT),
+    ("meter", TEXT),
+    ("start_s", SECOND),
+    ("end_s", SECOND),
+    ("amount", UNITS),
+    ("labels", LABELS),  # both who holds it (matched by the owner rules) and where (matched by the pools' `usage`)
+)
+WORKLOADS = table(
+    ("source", TEXT),
+    ("workload", TEXT),
+    ("run", TEXT),  # the job, array or run that this is an attempt or task of; the workload itself where there is none
+    ("name", TEXT, True),
+    ("start_s", SECOND),
+    ("end_s", SECOND),
+    ("outcome", TEXT),
+    ("labels", LABELS),
+)
+TABLES = MappingProxyType({
+    "cost_lines": COST_LINES, "usage": USAGE, "capacity": CAPACITY, "reservations": RESERVATIONS, "workloads": WORKLOADS,
+})  # fmt: skip
+
+# What one workload owes to one pool for one day: the evidence behind a posting.
+CHARGES = table(
+    ("period", TEXT),
+    ("bill", TEXT),
+    ("component", TEXT),
+    ("pool", TEXT),
+    ("day", pa.date32()),
+    ("reason", TEXT),
+    ("team", TEXT),
+    ("project", TEXT),
+    ("user", TEXT),
+    ("workload", TEXT),
+    ("unit_seconds", pa.decimal128(38, 0)),
+    ("amount", MONEY),
+)
+
+POSTING_KEY = ("period", "bill", "currency", "component", "pool", "day", "reason", "cause",
+               "cost_centre", "department", "team", "project", "user")  # fmt: skip
+POSTINGS = table(
+    *((name, pa.date32() if name == "day" else TEXT) for name in POSTING_KEY),
+    ("amount", MONEY),
+)
+BILL_DAYS = table(  # what the postings of a day must add up to; over the days, the bill
+    ("bill", TEXT), ("currency", TEXT), ("component", TEXT), ("day", pa.date32()), ("amount", MONEY),
+)  # fmt: skip
+
+IDLE, UNALLOCATED, RESIDUAL = "_idle", "_unallocated", "_residual"
+SYSTEM_OWNERS = (IDLE, UNALLOCATED, RESIDUAL)
+REASONS = ("usage", "idle", "overhead", "credit", "adjustment", "subsidy", "rounding", "recovery")
+IDLE_CAUSES = ("unsold", "reserved", "held", "down")
+UNALLOCATED_CAUSES = ("no owner", "no pool", "no demand", "problem")
+
+
+def empty(name: str) -> pa.Table:
+    return TABLES[name].empty_table()
