@@ -1,0 +1,31 @@
+"""CSV (RFC 4180) with every digit. Text that a spreadsheet would run as a formula gets a leading apostrophe; numbers are left alone."""
+
+import csv
+import io
+
+from apportion.render.sheet import Screen, Sheet, exact
+from apportion.reports.report import Cell
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
+
+
+def render(sheet: Sheet, screen: Screen) -> str:
+    """The rows of the first table and of those with the same columns, with their currency in front."""
+    del screen
+    if not sheet.tables:
+        return ""
+    columns = sheet.tables[0].columns
+    alike = [table for table in sheet.tables if table.columns == columns]
+    currency = any(table.currency for table in alike)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([*(["currency"] if currency else []), *(column.name for column in columns)])
+    for table in alike:
+        for row in table.rows:
+            writer.writerow([*([table.currency] if currency else []), *map(cell_text, row)])
+    return out.getvalue()
+
+
+def cell_text(cell: Cell) -> str:
+    text = exact(cell)
+    return "'" + text if isinstance(cell, str) and text.startswith(FORMULA) else text.replace("\0", "")

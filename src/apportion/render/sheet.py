@@ -1,0 +1,74 @@
+"""What can be shown: sentences and tables for reading, and one value for programs.
+
+A sheet is the same whatever the format: `table` and `md` show all of it, `csv` its first kind of table, `json` its `value` alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from apportion.model.money import plain
+from apportion.reports.report import Cell, Column, Report
+
+ENDLESS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    totals: tuple[Cell, ...] = ()
+    currency: str = ""
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    title: str
+    tables: tuple[Table, ...] = ()
+    value: object = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Where text will be read. Off a terminal nothing is cut and nothing is coloured."""
+
+    width: int = ENDLESS
+    colour: bool = False
+
+
+def report_sheet(report: Report) -> Sheet:
+    """The contract of `-o json`: with one currency its `currency`, `bill` and `rows` are also at the top level."""
+    sections: list[dict[str, object]] = [
+        {
+            "currency": section.currency,
+            "bill": section.bill,
+            "rows": [_row(report.columns, cells) for cells in section.rows],
+        }
+        for section in report.sections
+    ]
+    value = {
+        "report": report.name,
+        "title": report.title,
+        "period": report.period,
+        "head": report.head,
+        "policies": report.policies,
+        "currencies": sections,
+        **report.more,
+        **(sections[0] if len(sections) == 1 else {}),
+    }
+    tables = tuple(Table(report.columns, section.rows, section.totals, section.currency) for section in report.sections)
+    notes = (*report.notes, *([f"ledger head {report.head}"] if report.head else []))
+    return Sheet(report.title, tables, value, notes)
+
+
+def _row(columns: Sequence[Column], cells: Sequence[Cell]) -> dict[str, object]:
+    return {column.name: cell for column, cell in zip(columns, cells, strict=True)}
+
+
+def exact(cell: Cell) -> str:
+    """A cell with every digit, for formats that programs read."""
+    if cell is None:
+        return ""
+    return plain(cell) if isinstance(cell, Decimal) else str(cell)

@@ -1,0 +1,108 @@
+"""Who owes what: the posted amounts by owner, or by another dimension. Every row counts once, so the rows add up to the bill."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from apportion.model.rows import REASONS, SYSTEM_OWNERS
+from apportion.reports.report import Cell, Column, Record, Report
+from apportion.reports.sums import ZERO, by_currency, grouped, section, share_of, side_of, total
+from apportion.reports.words import counted, percent, shown
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+NOBODY = "(none)"
+DIMENSIONS: Mapping[str, tuple[str, ...]] = {
+    "team": ("team", "department", "cost_centre"),
+    "department": ("team", "department"),
+    "cost_centre": ("team", "cost_centre"),
+    "project": ("team", "project"),
+    "user": ("team", "user"),
+    "pool": ("pool",),
+    "component": ("component",),
+    "reason": ("reason",),
+}
+OWNERS = ("team", "department", "cost_centre", "project", "user")
+
+
+def showback(record: Record, by: str = "team") -> Report:
+    columns = _columns(by)
+    sections = tuple(
+        section(currency, total(posted["amount"].to_pylist()), columns, _rows(posted, by))
+        for currency, posted in by_currency(record.posted)
+    )
+    return Report(
+        "showback", _title(record), record.period, columns, sections, record.head, record.policies, more={"by": by}
+    )
+
+
+def _columns(by: str) -> tuple[Column, ...]:
+    first = Column("owner", by.replace("_", " ")) if by in OWNERS else Column(by, by)
+    beside = (
+        tuple(Column(name, name.replace("_", " "), quiet=True) for name in ("department", "cost_centre"))
+        if by == "team"
+        else ()
+    )
+    reasons = () if by == "reason" else tuple(Column(reason, reason, "money", quiet=True) for reason in REASONS)
+    return (first, *beside, *reasons, Column("amount", "amount", "money"), Column("share", "share", "share"))
+
+
+def _rows(posted: pa.Table, by: str) -> list[dict[str, Cell]]:
+    """Owners by falling amount, then the system's own in their fixed order."""
+    keys = DIMENSIONS[by]
+    rows: dict[str, dict[str, Cell]] = {}
+    amounts: dict[str, list[Decimal]] = {}
+    parts: dict[tuple[str, str], list[Decimal]] = {}
+    reason_at = keys.index("reason") if "reason" in keys else len(keys)
+    for key, amount in grouped(posted, keys if "reason" in keys else (*keys, "reason")).items():
+        labels = dict(zip(keys, key, strict=False))
+        name = _name(by, labels)
+        rows.setdefault(name, {"owner" if by in OWNERS else by: name, **_beside(by, labels)})
+        amounts.setdefault(name, []).append(amount)
+        parts.setdefault((name, key[reason_at]), []).append(amount)
+    bill = total(amount for some in amounts.values() for amount in some)
+    for name, row in rows.items():
+        row.update({reason: total(parts.get((name, reason), [])) for reason in REASONS if by != "reason"})
+        row["amount"] = total(amounts[name])
+        row["share"] = share_of(total(amounts[name]), bill)
+    sums = {name: total(some) for name, some in amounts.items()}
+    return [rows[name] for name in sorted(rows, key=lambda name: (_system(name), -sums[name], name))]
+
+
+def _name(by: str, labels: Mapping[str, str]) -> str:
+    if by not in OWNERS:
+        return labels[by] or NOBODY
+    team = labels["team"]
+    if by == "team" or team in SYSTEM_OWNERS:
+        return team
+    if by in ("project", "user"):
+        return f"{team}/{labels[by] or NOBODY}"
+    return labels[by] or NOBODY
+
+
+def _beside(by: str, labels: Mapping[str, str]) -> dict[str, Cell]:
+    return {"department": labels["department"], "cost_centre": labels["cost_centre"]} if by == "team" else {}
+
+
+def _system(name: str) -> int:
+    return SYSTEM_OWNERS.index(name) + 1 if name in SYSTEM_OWNERS else 0
+
+
+def _title(record: Record) -> str:
+    """`8 teams owe 812,000.00 USD of the bill of 901,234.56 USD for 2026-10; 9.1 % is idle.`"""
+    sentences = []
+    for currency, posted in by_currency(record.posted):
+        sides = dict.fromkeys(("owners", "idle"), ZERO)
+        teams = 0
+        for (team,), amount in grouped(posted, ("team",)).items():
+            sides[side_of(team)] = total([sides.get(side_of(team), ZERO), amount])
+            teams += side_of(team) == "owners"
+        bill = total(posted["amount"].to_pylist())
+        owe = "owes" if teams == 1 else "owe"
+        idle = f"; {percent(share_of(sides['idle'], bill))} is idle" if sides["idle"] else ""
+        sentences.append(
+            f"{counted(teams, 'team')} {owe} {shown(sides['owners'], currency)} of the bill of {shown(bill, currency)} for {record.period}{idle}."
+        )
+    return " ".join(sentences) or f"Nothing is posted for {record.period}."

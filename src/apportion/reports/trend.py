@@ -1,0 +1,76 @@
+"""How it moved: posted amounts by day or by month, with idle and unallocated apart. A day may lie outside its period (late lines)."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.reports.report import Cell, Column, Record, Report, Section
+from apportion.reports.sums import SIDES, ZERO, by_currency, grouped, section, side_of, total
+from apportion.reports.words import counted, shown
+
+STEPS = {"day": "day", "month": "period"}
+
+
+def trend(record: Record, by: str = "day", owner: str = "") -> Report:
+    """Of all owners, or of one team."""
+    posted = record.posted.filter(pc.equal(record.posted["team"], owner)) if owner else record.posted
+    sides = () if owner else tuple(Column(side, side, "money") for side in SIDES)
+    columns = (
+        Column(by, by),
+        *sides,
+        Column("amount", "amount", "money"),
+        Column("change", "change", "money", quiet=True),
+    )
+    sections = []
+    sentences = []
+    for currency, part in by_currency(posted):
+        rows = _rows(part, by)
+        made = section(currency, total(part["amount"].to_pylist()), columns, rows)
+        sections.append(_without_change_total(made, columns))
+        sentences.append(_sentence(rows, by, currency, owner))
+    title = " ".join(sentences) or f"Nothing is posted for {owner + ' in ' if owner else ''}{record.period}."
+    return Report(
+        "trend",
+        title,
+        record.period,
+        columns,
+        tuple(sections),
+        record.head,
+        record.policies,
+        more={"by": by, "owner": owner},
+    )
+
+
+def _rows(posted: pa.Table, by: str) -> list[dict[str, Cell]]:
+    steps: dict[str, dict[str, list[Decimal]]] = {}
+    for (step, team), amount in grouped(posted, (STEPS[by], "team")).items():
+        steps.setdefault(step, {}).setdefault(side_of(team), []).append(amount)
+    rows: list[dict[str, Cell]] = []
+    before: Decimal | None = None
+    for step, sides in steps.items():
+        amount = total(value for values in sides.values() for value in values)
+        row: dict[str, Cell] = {side: total(sides.get(side, [])) for side in SIDES}
+        change = None if before is None else total([amount, -before])
+        rows.append({by: step, **row, "amount": amount, "change": change})
+        before = amount
+    return rows
+
+
+def _without_change_total(made: Section, columns: tuple[Column, ...]) -> Section:
+    """Changes add up to last minus first, which reads like a total and is none."""
+    totals = tuple(None if column.name == "change" else cell for column, cell in zip(columns, made.totals, strict=True))
+    return replace(made, totals=totals)
+
+
+def _sentence(rows: list[dict[str, Cell]], by: str, currency: str, owner: str) -> str:
+    amounts = {str(row[by]): row["amount"] for row in rows}
+    highest = max(amounts, key=lambda step: (_money(amounts[step]), step))
+    whole = total(_money(amount) for amount in amounts.values())
+    who = f"{owner} owes" if owner else "The bills come to"
+    return f"{who} {shown(whole, currency)} over {counted(len(rows), by)}; the highest is {highest} with {shown(_money(amounts[highest]), currency)}."
+
+
+def _money(cell: Cell) -> Decimal:
+    return cell if isinstance(cell, Decimal) else ZERO

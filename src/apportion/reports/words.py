@@ -1,0 +1,71 @@
+"""Figures inside sentences. Sentences are for reading, so money in them is rounded to the currency's minor unit."""
+
+from collections.abc import Sequence
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+
+from apportion.model.money import GRAIN, round_children, to_decimal, to_grains
+
+# ISO 4217: currencies whose minor unit is not a hundredth.
+WHOLE = frozenset(
+    [
+        "BIF",
+        "CLP",
+        "DJF",
+        "GNF",
+        "ISK",
+        "JPY",
+        "KMF",
+        "KRW",
+        "PYG",
+        "RWF",
+        "UGX",
+        "UYI",
+        "VND",
+        "VUV",
+        "XAF",
+        "XOF",
+        "XPF",
+    ]
+)
+THOUSANDTHS = frozenset(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"])
+
+
+def places(currency: str) -> int:
+    if currency in WHOLE:
+        return 0
+    return 3 if currency in THOUSANDTHS else 2
+
+
+def rounded(amount: Decimal, currency: str) -> Decimal:
+    with localcontext() as context:
+        context.prec = 80
+        return amount.quantize(Decimal(1).scaleb(-places(currency)), ROUND_HALF_EVEN)
+
+
+def shown(amount: Decimal, currency: str) -> str:
+    """`1,234.50 USD`; what rounds to nothing is `0.00`, without a sign."""
+    return f"{digits(rounded(amount, currency))} {currency}"
+
+
+def digits(amount: Decimal) -> str:
+    return f"{amount or abs(amount):,f}"
+
+
+def percent(share: Decimal | None) -> str:
+    return "-" if share is None else f"{share * 100:.1f} %"
+
+
+def add_up(amounts: Sequence[Decimal], currency: str) -> list[Decimal]:
+    """Each amount in whole minor units such that they add up to the rounded sum: largest remainder, ties by position."""
+    if not amounts:
+        return []
+    exact = [to_grains(amount) for amount in amounts]
+    unit = GRAIN // 10 ** places(currency)
+    whole = to_grains(rounded(to_decimal(sum(exact)), currency)) // unit
+    ids = [f"{i:09d}" for i in range(len(exact))]
+    quantum = Decimal(1).scaleb(-places(currency))
+    return [count * quantum for count in round_children(whole, exact, unit, ids)]
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
