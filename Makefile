@@ -53,7 +53,7 @@ $(VENV)/.uv: requirements-uv.lock
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make environments: its venv module is missing (on Debian and Ubuntu: apt-get install python3-venv)." >&2; exit 1; }
 	@echo "Making the environment in $(VENV)" >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements-uv.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes --only-binary :all: -r requirements-uv.lock
 	@touch $@
 
 $(VENV)/.ready: $(VENV)/.uv requirements.lock pyproject.toml
