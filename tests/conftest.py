@@ -1,0 +1,30 @@
+"""What all tests share: how long to search, and how Hypothesis behaves.
+
+`make test` keeps every block under three minutes. `make test-long` sets APPORTION_LONG: tests marked `long` join in,
+and those that take `long_run` look further.
+"""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+LONG = bool(os.environ.get("APPORTION_LONG"))
+
+# No deadlines: a busy machine is not a failure. The short search is the same every time; the long one looks elsewhere each time.
+settings.register_profile("short", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("long", settings.get_profile("short"), derandomize=False, max_examples=10_000)
+settings.load_profile("long" if LONG else "short")
+
+
+@pytest.fixture(scope="session")
+def long_run() -> bool:
+    return LONG
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if LONG:
+        return
+    kept = [item for item in items if not item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept

@@ -1,0 +1,67 @@
+"""The programs that some tests need besides Python. As root on Debian or Ubuntu the missing ones are installed; otherwise their tests skip."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Program(NamedTuple):
+    command: str
+    package: str
+    tests: str
+    folders: str = ""  # where it lies when it is not on PATH
+
+
+PROGRAMS = (
+    Program("initdb", "postgresql", "the books on PostgreSQL", "/usr/lib/postgresql/*/bin"),
+    Program("strace", "strace", "kills, full disks and the order of system calls"),
+)
+
+
+def is_here(program: Program) -> bool:
+    if shutil.which(program.command):
+        return True
+    pattern = f"{program.folders}/{program.command}".lstrip("/")
+    return bool(program.folders) and any(Path("/").glob(pattern))
+
+
+def install(packages: list[str]) -> str:
+    """What went wrong, or nothing. RUNLEVEL=1 keeps a freshly installed server from being started."""
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+    done = None
+    for command in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
+        try:
+            done = subprocess.run(
+                ["apt-get", "-q", *command],
+                env=environment,
+                capture_output=True,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                timeout=600,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+    return "" if done is None or done.returncode == 0 else (done.stderr or done.stdout).strip().splitlines()[-1]
+
+
+def main() -> None:
+    missing = [program for program in PROGRAMS if not is_here(program)]
+    packages = [program.package for program in missing]
+    can_install = os.geteuid() == 0 and shutil.which("apt-get") and not os.environ.get("APPORTION_NO_INSTALL")
+    if missing and can_install:
+        print("Installing", ", ".join(packages), "for the tests", file=sys.stderr)
+        trouble = install(packages)
+        if trouble:
+            print("apt-get failed:", trouble, file=sys.stderr)
+    for program in missing:
+        if not is_here(program):
+            remedy = f"on Debian and Ubuntu: apt-get install {program.package}"
+            print(f"Skipping the tests of {program.tests}: {program.command} is missing ({remedy})", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
