@@ -1,0 +1,196 @@
+"""Over what was paid for: idle, reservations and price lists made visible."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from apportion.engine.sharing.given import IDLE, RESIDUAL, Given, Shares, add, refuse, union
+from apportion.engine.sharing.method import (
+    ADDITIVITY,
+    EFFICIENCY,
+    MONOTONE,
+    NULL_PLAYER,
+    SPLIT_PROOF,
+    SYMMETRY,
+    Method,
+)
+from apportion.engine.sharing.proportional import by_weight
+
+IDLE_RULES = ("central", "proportional", "even", "reservation")
+ZERO = Fraction(0)
+
+
+def with_idle(given: Given, usage: Mapping[str, Fraction], capacity: Fraction) -> Shares:
+    """The rate of the capacity for what was used; the problem's `idle` rule for the rest. Demand above capacity lowers the rate: idle is never negative."""
+    demand = sum(usage.values(), ZERO)
+    units = max(capacity, demand)
+    price = given.bill / units if units else ZERO
+    shares = {owner: price * amount for owner, amount in usage.items()}
+    idle = given.bill - price * demand
+    rule = given.choice("idle", IDLE_RULES)
+    if rule == "proportional" and demand:
+        return by_weight(given.bill, usage)
+    if rule == "even" and usage:
+        return {owner: share + idle / len(usage) for owner, share in shares.items()}
+    if rule == "reservation":
+        unused = given.amounts("unused_reservation")
+        held = sum(unused.values(), ZERO)
+        # Where others ran on reserved capacity it was not idle: holders pay for what really was.
+        really = min(Fraction(1), (units - demand) / held) if held else ZERO
+        for holder, amount in unused.items():
+            add(shares, holder, price * amount * really)
+        idle -= price * held * really
+    add(shares, IDLE, idle)
+    return shares
+
+
+def capacity_rate(given: Given) -> Shares:
+    return with_idle(given, given.amounts("usage"), given.amount("capacity"))
+
+
+def max_request_usage(given: Given) -> Shares:
+    request, usage = given.amounts("request"), given.amounts("usage")
+    return driven(
+        given, {owner: max(request.get(owner, ZERO), usage.get(owner, ZERO)) for owner in union(request, usage)}
+    )
+
+
+def blend(given: Given) -> Shares:
+    request, usage, alpha = given.amounts("request"), given.amounts("usage"), given.part("alpha")
+    return driven(
+        given,
+        {
+            owner: alpha * request.get(owner, ZERO) + (1 - alpha) * usage.get(owner, ZERO)
+            for owner in union(request, usage)
+        },
+    )
+
+
+def driven(given: Given, drivers: Mapping[str, Fraction]) -> Shares:
+    """With a capacity idle is shown; without one the drivers share everything."""
+    if given.has("capacity"):
+        return with_idle(given, drivers, given.amount("capacity"))
+    return by_weight(given.bill, drivers, given.on_zero())
+
+
+def two_part(given: Given) -> Shares:
+    """Bursts take unsold capacity first, then what holders left unused; those are credited for what they lent."""
+    capacity, reserved, usage = given.amount("capacity"), given.amounts("reserved"), given.amounts("usage")
+    sold = sum(reserved.values(), ZERO)
+    if sold > capacity:
+        refuse("oversold_reservations", "the reservations add up to more than the capacity", "reserved")
+    owners = union(reserved, usage)
+    over = {owner: usage.get(owner, ZERO) - reserved.get(owner, ZERO) for owner in owners}
+    burst = sum((amount for amount in over.values() if amount > 0), ZERO)
+    unused = -sum((amount for amount in over.values() if amount < 0), ZERO)
+    lent = min(max(ZERO, burst - (capacity - sold)), unused)
+    units = max(capacity, sold + burst - lent)
+    rate = given.bill / units if units else ZERO
+    priced = given.choice("burst_rate", ("cost", "price")) == "price"
+    burst_rate = given.amount("burst_price_minor") if priced else rate
+    credited = given.flag("lend_credit", default=True)
+    credit = burst_rate * lent / unused if credited and lent else ZERO
+    shares = {
+        owner: rate * reserved.get(owner, ZERO) + burst_rate * max(ZERO, over[owner]) + credit * min(ZERO, over[owner])
+        for owner in owners
+    }
+    charged = sum(shares.values(), ZERO)
+    idle = rate * (units - sold - burst + lent) if units else Fraction(given.bill)
+    add(shares, IDLE, idle)
+    if priced or not credited:
+        add(shares, RESIDUAL, given.bill - charged - idle)
+    return shares
+
+
+def rate_card(given: Given) -> Shares:
+    price = given.amount("price_minor")
+    shares = {owner: price * amount for owner, amount in given.amounts("quantity").items()}
+    add(shares, RESIDUAL, given.bill - sum(shares.values(), ZERO))
+    return shares
+
+
+VISIBLE = "shown: to _idle (central), over users (proportional), in equal parts (even), or to who held it unused (reservation)"
+FAIR = (EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF)
+
+METHODS = (
+    Method(
+        name="capacity_rate",
+        share=capacity_rate,
+        reads=("capacity", "usage", "idle", "unused_reservation"),
+        formula="x_i = C * u_i / max(K, sum(u)); the rest is idle",
+        holds=FAIR,
+        breaks=(NULL_PLAYER + " (where idle is shared evenly or by reservation)",),
+        choose="the default of a new policy: nobody pays for what others left idle, and idle has a line of its own",
+        example={
+            "bill_minor": 10000,
+            "params": {"idle": "central"},
+            "inputs": {"capacity": 100, "usage": {"nlp": 30, "vision": 20}},
+        },
+        idle=VISIBLE,
+        reservation="idle: reservation charges holders for what they left unused, scaled down to what was really idle",
+        policy="capacity_rate",
+    ),
+    Method(
+        name="max_request_usage",
+        share=max_request_usage,
+        reads=("request", "usage", "capacity", "idle", "unused_reservation", "on_zero"),
+        formula="capacity_rate with u_i = max(request_i, usage_i)",
+        holds=FAIR,
+        breaks=("thrift: using less than was requested saves nothing"),
+        choose="over-requesting is the problem: whoever blocks capacity pays for it",
+        example={
+            "bill_minor": 10000,
+            "inputs": {"capacity": 100, "request": {"nlp": 80, "vision": 10}, "usage": {"nlp": 20, "vision": 15}},
+        },
+        idle=VISIBLE,
+        burst="usage above the request pays as usage",
+        reservation="a request acts as one",
+        policy="driver: max",
+    ),
+    Method(
+        name="blend",
+        share=blend,
+        reads=("request", "usage", "alpha", "capacity", "idle", "unused_reservation", "on_zero"),
+        formula="u_i = alpha * request_i + (1 - alpha) * usage_i; capacity_rate with a capacity, else proportional",
+        holds=FAIR,
+        breaks=("plainness: alpha is somebody's judgement",),
+        choose="the blame for idle is to be shared between asking and using",
+        example={
+            "bill_minor": 10000,
+            "params": {"alpha": "1/2"},
+            "inputs": {"request": {"nlp": 80, "vision": 10}, "usage": {"nlp": 20, "vision": 15}},
+        },
+        idle=VISIBLE,
+        reservation="a request acts as one, in part",
+        policy="driver: {blend: 0.5}",
+    ),
+    Method(
+        name="two_part",
+        share=two_part,
+        reads=("capacity", "reserved", "usage", "lend_credit", "burst_rate", "burst_price_minor"),
+        formula="x_i = rho * (r_i + b_i) - credit for what i lent, rho = C / K, b_i = max(0, u_i - r_i)",
+        holds=(EFFICIENCY, SYMMETRY, ADDITIVITY, MONOTONE),
+        breaks=(NULL_PLAYER + " (a holder that used nothing pays, by intent)",),
+        choose="quotas are sold to teams, and bursts above them are welcome",
+        example={
+            "bill_minor": 10000,
+            "inputs": {"capacity": 100, "reserved": {"a": 60, "b": 40}, "usage": {"a": 20, "b": 40, "c": 30}},
+        },
+        idle="unsold capacity that nobody burst into goes to _idle",
+        burst="above the reservation, at cost or at burst_price_minor",
+        reservation="paid whether used or not; lenders are credited, in proportion to what they left unused",
+    ),
+    Method(
+        name="rate_card",
+        share=rate_card,
+        reads=("price_minor", "quantity"),
+        formula="x_i = p * q_i; _residual = C - sum(x), negative when the price recovers too much",
+        holds=(SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF, "foresight: the price is known ahead"),
+        breaks=(EFFICIENCY + " (only through _residual)",),
+        choose="predictability matters more than recovery, or a launch is subsidised",
+        example={"bill_minor": 100000, "inputs": {"price_minor": 250, "quantity": {"vision": 200, "speech": 100}}},
+        idle="inside _residual",
+        burst="the price list",
+        reservation="the price list",
+        policy="rate_card",
+    ),
+)

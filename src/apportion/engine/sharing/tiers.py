@@ -1,0 +1,145 @@
+"""Where the cost is a function of the total: volume tiers and congestion."""
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+
+from apportion.engine.sharing.given import Given, Shares, read_least, read_list, refuse
+from apportion.engine.sharing.method import (
+    ADDITIVITY,
+    EFFICIENCY,
+    NULL_PLAYER,
+    SPLIT_PROOF,
+    STAND_ALONE,
+    SYMMETRY,
+    Method,
+)
+from apportion.engine.sharing.proportional import by_weight
+
+Cost = Callable[[Fraction], Fraction]
+TERM = re.compile(
+    r"(?:(?P<factor>[0-9][0-9./]*)\*?)?(?:(?P<power>q)(?:(?:\^|\*\*)(?P<exponent>[0-9]{1,2}))?)?", re.ASCII
+)
+LARGEST_POWER = 10
+MOST_TERMS = 20
+ZERO = Fraction(0)
+
+
+def cost_function(given: Given) -> Cost:
+    """`tiers`, or a polynomial such as `q^2` or `3*q + 2*q^2`. Nothing costs nothing; `fixed` is due with the first unit."""
+    fixed = given.amount("fixed") if given.has("fixed") else ZERO
+    varying = tier_cost(given) if given.has("tiers") else polynomial(given.need("cost"))
+
+    def cost(quantity: Fraction) -> Fraction:
+        return fixed + varying(quantity) if quantity else ZERO
+
+    return cost
+
+
+def polynomial(text: object) -> Cost:
+    terms = text.replace(" ", "").split("+") if isinstance(text, str) else []
+    found = [TERM.fullmatch(term) if term else None for term in terms[: MOST_TERMS + 1]]
+    if not found or len(found) > MOST_TERMS or not all(found):
+        refuse("invalid_cost", "cost must be a sum of powers of q, such as q^2 or 3*q + 2*q^2", "cost")
+    powers: list[tuple[Fraction, int]] = []
+    for term in found:
+        factor, power, exponent = term.group("factor", "power", "exponent") if term else (None, None, None)
+        degree = int(exponent or 1) if power else 0
+        if degree > LARGEST_POWER:
+            refuse("invalid_cost", f"cost has a power above {LARGEST_POWER}", "cost")
+        powers.append((read_least(factor or "1", "cost", "negative_amount"), degree))
+    return lambda quantity: sum((factor * quantity**degree for factor, degree in powers), ZERO)
+
+
+def tier_cost(given: Given) -> Cost:
+    """`[[100, 300], [null, 200]]`: 300 for each of the first 100 units, 200 for each one above."""
+    tiers: list[tuple[Fraction | None, Fraction]] = []
+    for tier in read_list(given.find("tiers"), "tiers"):
+        if not isinstance(tier, list | tuple) or len(tier) != 2:
+            refuse("invalid_tiers", "a tier is [up to, price of a unit]", "tiers")
+        upto = None if tier[0] is None else read_least(tier[0], "tiers", "negative_amount")
+        tiers.append((upto, read_least(tier[1], "tiers", "negative_amount")))
+    bounds = [upto for upto, _ in tiers[:-1]]
+    if (
+        not tiers
+        or None in bounds
+        or any(
+            a >= b
+            for a, b in zip([ZERO, *bounds], [*bounds, tiers[-1][0]], strict=True)
+            if a is not None and b is not None
+        )
+    ):
+        refuse("invalid_tiers", "tiers must rise, and only the last one may be open (null)", "tiers")
+
+    def cost(quantity: Fraction) -> Fraction:
+        total, below = ZERO, ZERO
+        for upto, price in tiers:
+            top = quantity if upto is None else min(quantity, upto)
+            total, below = total + price * max(ZERO, top - below), top
+        if below < quantity:
+            refuse("invalid_tiers", "the demand is above the last tier; end with [null, price]", "tiers")
+        return total
+
+    return cost
+
+
+def serial(given: Given) -> Shares:
+    """Moulin and Shenker: as if everybody used as little as the smallest, then as the next one, and so on; each step is paid in equal parts by those still in it."""
+    demand, cost = given.amounts("demand"), cost_function(given)
+    order = sorted(demand, key=lambda owner: demand[owner])
+    values: Shares = {}
+    value, before, used = ZERO, ZERO, ZERO
+    for place, owner in enumerate(order):
+        left = len(order) - place
+        after = cost(used + left * demand[owner])
+        value += (after - before) / left
+        values[owner] = value
+        used, before = used + demand[owner], after
+    return by_weight(given.bill, {owner: values[owner] for owner in demand}, given.on_zero())
+
+
+def average_cost(given: Given) -> Shares:
+    demand = given.amounts("demand")
+    if given.has("tiers") or given.has("cost"):
+        cost_function(given)(sum(demand.values(), ZERO))
+    return by_weight(given.bill, demand, given.on_zero())
+
+
+METHODS = (
+    Method(
+        name="serial",
+        share=serial,
+        reads=("demand", "tiers", "cost", "fixed", "on_zero"),
+        formula="sort demands; q^k = sum(q_j, j < k) + (n - k + 1) * q_k; x_i = sum over k <= i of (C(q^k) - C(q^(k-1))) / (n - k + 1)",
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            "shielding: nobody's share depends on how much bigger users use",
+        ),
+        breaks=(SPLIT_PROOF,),
+        choose="congestion or tiers, where small teams need protection from big ones",
+        example={
+            "bill_minor": 46000,
+            "inputs": {"tiers": [[100, 300], [None, 200]], "demand": {"a": 30, "b": 60, "c": 90}},
+        },
+        idle="does not arise",
+        burst="by tier",
+    ),
+    Method(
+        name="average_cost",
+        share=average_cost,
+        reads=("demand", "tiers", "cost", "fixed", "on_zero"),
+        formula="x_i = C(Q) * q_i / Q",
+        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, SPLIT_PROOF),
+        breaks=("shielding: small teams pay for the congestion of big ones", STAND_ALONE + " (where units get dearer)"),
+        choose="tiers, and simplicity matters most",
+        example={
+            "bill_minor": 46000,
+            "inputs": {"tiers": [[100, 300], [None, 200]], "demand": {"a": 30, "b": 60, "c": 90}},
+        },
+        idle="does not arise",
+        burst="by tier, spread over everybody",
+    ),
+)

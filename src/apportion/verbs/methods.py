@@ -1,0 +1,64 @@
+"""`methods`: which ways to share there are, and all about one of them, with an example that is computed here and now."""
+
+import json
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from apportion.engine.sharing import METHODS, Method, SplitError, solve
+
+
+def methods() -> list[dict[str, Any]]:
+    """One row per method. `policy` is how a policy writes it today, empty where only `split` knows it so far."""
+    return [
+        {
+            "name": method.name,
+            "formula": method.formula,
+            "choose": method.choose,
+            "policy": method.policy,
+            "in_policy": bool(method.policy),
+            "in_split": method.share is not None,
+        }
+        for method in METHODS.values()
+    ]
+
+
+def method(name: str) -> dict[str, str]:
+    """Section titles and texts, in the order in which they are read."""
+    found = METHODS.get(name)
+    if found is None:
+        near = get_close_matches(name, METHODS, 1)
+        raise SplitError(
+            "unknown_method",
+            f"there is no method {name!r}",
+            hint=f"did you mean {near[0]}?" if near else "`apportion methods` lists them",
+        )
+    return {
+        "Formula": found.formula,
+        "Choose it when": found.choose,
+        "Holds": "\n".join(found.holds),
+        "Breaks": "\n".join(found.breaks) or "nothing that it promises",
+        "Idle": found.idle,
+        "Burst": found.burst,
+        "Reservation": found.reservation,
+        "Where": where(found),
+        "Example": example(found),
+    }
+
+
+def where(method: Method) -> str:
+    split = "in `split`" if method.share else "not in `split`, which sees no cost lines"
+    return f"in a policy as `{method.policy}`; {split}" if method.policy else f"{split}; not yet in a policy"
+
+
+def example(method: Method) -> str:
+    """The problem as `split` takes it, and its exact and posted shares."""
+    problem: Mapping[str, Any] = {"method": method.name, **method.example}
+    solution = solve(problem)
+    lines = [json.dumps(problem, ensure_ascii=False), ""]
+    width = max(map(len, solution.minor))
+    lines += [
+        f"{owner:<{width}}  {posted:>12}  exactly {solution.exact[owner]}" for owner, posted in solution.minor.items()
+    ]
+    lines.append(f"{'bill':<{width}}  {sum(solution.minor.values()):>12}")
+    return "\n".join(lines)

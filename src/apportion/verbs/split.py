@@ -1,0 +1,56 @@
+"""`split`: one small sharing problem from text to whole minor units."""
+
+import json
+from typing import Any
+
+from apportion.engine.sharing import SplitError, solve
+from apportion.model.numbers import LONGEST
+
+LARGEST_TEXT = 1_000_000
+
+
+class BinaryFloat:
+    """Where JSON has a number with a point, an exponent or NaN: whoever needs a number there refuses it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def split(text: str) -> tuple[int, dict[str, Any]]:
+    """The exit code, and the object to print: `shares`, or `error` and `message`."""
+    try:
+        return 0, {"shares": solve(read_problem(text)).minor}
+    except SplitError as error:
+        return 1, {"error": error.code, "message": error.message}
+
+
+def read_problem(text: str) -> dict[str, Any]:
+    if len(text) > LARGEST_TEXT:
+        raise SplitError("too_large", f"a problem may have at most {LARGEST_TEXT} characters")
+    try:
+        problem = json.loads(
+            text, parse_float=BinaryFloat, parse_constant=BinaryFloat, parse_int=read_int, object_pairs_hook=read_pairs
+        )
+    except (json.JSONDecodeError, RecursionError) as error:
+        reason = (
+            f"{error.msg} in line {error.lineno}"
+            if isinstance(error, json.JSONDecodeError)
+            else "it is nested too deeply"
+        )
+        raise SplitError("invalid_json", f"the problem is not JSON: {reason}") from error
+    if not isinstance(problem, dict):
+        raise SplitError("invalid_input", "a problem must be an object")
+    return problem
+
+
+def read_int(digits: str) -> int | BinaryFloat:
+    return int(digits) if len(digits) <= LONGEST else BinaryFloat(digits)
+
+
+def read_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise SplitError("duplicate_key", f"the key {key[:40]!a} occurs twice in one object")
+        found[key] = value
+    return found
