@@ -5,7 +5,6 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.reports.record import BILL, record, row
 
 from apportion.model.money import plain
 from apportion.reports.coverage import coverage
@@ -15,6 +14,7 @@ from apportion.reports.showback import DIMENSIONS, showback
 from apportion.reports.sums import total
 from apportion.reports.trend import trend
 from apportion.reports.words import add_up, places, rounded, shown
+from tests.reports.record import BILL, record, row
 
 
 def column(report: Report, name: str, section: int = 0) -> list[object]:

@@ -6,7 +6,7 @@ import io
 from apportion.render.sheet import Screen, Sheet, exact
 from apportion.reports.report import Cell
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def render(sheet: Sheet, screen: Screen) -> str:
@@ -27,5 +27,5 @@ def render(sheet: Sheet, screen: Screen) -> str:
 
 
 def cell_text(cell: Cell) -> str:
-    text = exact(cell)
-    return "'" + text if isinstance(cell, str) and text.startswith(FORMULA) else text.replace("\0", "")
+    text = exact(cell).replace("\0", "")
+    return "'" + text if isinstance(cell, str) and text.startswith(FORMULA) else text

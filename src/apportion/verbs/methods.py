@@ -1,7 +1,6 @@
 """`methods`: which ways to share there are, and all about one of them, with an example that is computed here and now."""
 
 import json
-from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -53,7 +52,7 @@ def where(method: Method) -> str:
 
 def example(method: Method) -> str:
     """The problem as `split` takes it, and its exact and posted shares."""
-    problem: Mapping[str, Any] = {"method": method.name, **method.example}
+    problem = {"method": method.name, **method.example}
     solution = solve(problem)
     lines = [json.dumps(problem, ensure_ascii=False), ""]
     width = max(map(len, solution.minor))

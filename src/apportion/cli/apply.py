@@ -1,0 +1,37 @@
+"""`apportion apply`."""
+
+from typing import Annotated
+
+import typer
+
+from apportion.cli.verb import Answer, Call, verb
+
+
+def apply(
+    call: Call,
+    run_id: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Your own id for this run; an id posts once, however often it is sent."),
+    ] = None,
+) -> Answer:
+    """Post the plan just shown; refused if inputs, policy or ledger moved since."""
+    from apportion.render.sheet import Sheet
+    from apportion.reports.words import counted
+    from apportion.verbs.apply import apply as post
+
+    project = call.project()
+    call.bar("posting")
+    done = [post(project, period, run_id) for period in call.months(project.books.planned_periods())]
+    lines = [
+        f"Posted {counted(one.entries, 'entry', 'entries')} for {one.period}."
+        if one.posted
+        else f"Nothing to post for {one.period}: this plan is posted already."
+        for one in done
+    ]
+    value = done[0] if len(done) == 1 else {"runs": done}
+    talk = (f"Next: apportion {call.flag}report showback --period {done[0].period}",)
+    return Answer(Sheet("\n".join(lines), value=value, notes=(f"ledger head {done[-1].head}",)), talk)
+
+
+def add_to(app: typer.Typer) -> None:
+    verb(app, "apply", period=True)(apply)

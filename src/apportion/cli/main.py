@@ -1,0 +1,93 @@
+"""`apportion`: the terminal face. One thin command per verb; this file holds the door, the global options and the exit codes."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from apportion import __version__
+from apportion.cli import (
+    apply,
+    backup,
+    check,
+    cost,
+    demo,
+    explain,
+    gc,
+    ingest,
+    init,
+    methods,
+    plan,
+    report,
+    split,
+    verify,
+)
+from apportion.cli.output import say
+from apportion.cli.verb import BROKEN, FAILED
+from apportion.errors import ApportionError, InvariantError
+
+DEBUG = "APPORTION_DEBUG"
+
+app = typer.Typer(
+    name="apportion",
+    help="Apportion says who owes what for shared ML training infrastructure, and can prove it.",
+    epilog="Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 changes pending (only with --exit-code), 4 over quota, 5 integrity broken.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    pretty_exceptions_show_locals=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
+for command in (demo, init, check, ingest, plan, apply, explain, cost, report, methods, split, backup, verify, gc):
+    command.add_to(app)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"apportion {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def door(
+    ctx: typer.Context,
+    project: Annotated[
+        Path | None,
+        typer.Option(
+            "--project",
+            metavar="DIR",
+            help="The folder with apportion.toml. [default: this folder or a parent, then $APPORTION_PROJECT]",
+        ),
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    del version
+    ctx.obj = project
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Errors become sentences on stderr and an exit code; APPORTION_DEBUG=1 shows where they came from."""
+    try:
+        app(arguments, prog_name="apportion")
+    except ApportionError as error:
+        code, text = FAILED, str(error)
+        if os.environ.get(DEBUG):
+            raise
+    except InvariantError as error:
+        code, text = BROKEN, f"error[integrity-broken]: {error}\n  Nothing was written. hint: run `apportion verify`"
+        if os.environ.get(DEBUG):
+            raise
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        code = FAILED
+        reason = " ".join(str(error).split())[:300]
+        text = (
+            f"error[unexpected]: {type(error).__name__}: {reason}\n  This is a defect. {DEBUG}=1 shows the traceback."
+        )
+    say(text)
+    sys.exit(code)

@@ -1,0 +1,138 @@
+"""What every verb of the command line shares: its options, where its answer goes, and its exit code.
+
+A command is a function from a `Call` (and its own options) to an `Answer`. Heavy rooms are imported inside it, so that `--help` stays quick.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from apportion.cli.output import say, show
+from apportion.cli.progress import Bar
+from apportion.errors import InputError
+from apportion.model.times import parse_periods
+
+if TYPE_CHECKING:
+    from apportion.model.times import Period
+    from apportion.render.sheet import Sheet
+    from apportion.verbs.project import Project
+
+OK, FAILED, USAGE, PENDING, OVER_QUOTA, BROKEN = range(6)
+
+
+class Form(StrEnum):
+    table = "table"
+    json = "json"
+    csv = "csv"
+    md = "md"
+
+
+def _months(text: str | None) -> str | None:
+    """A wrong month is wrong usage, said before anything is opened."""
+    if text is not None:
+        try:
+            parse_periods(text, today())
+        except InputError as error:
+            raise typer.BadParameter(f"{error.message}; {error.hint}, 2026-Q4 or last-month") from error
+    return text
+
+
+def today() -> date:
+    return datetime.now().astimezone().date()
+
+
+PERIOD = Annotated[
+    str | None,
+    typer.Option(
+        "--period",
+        metavar="PERIOD",
+        callback=_months,
+        help="A month (2026-10), a quarter (2026-Q4) or last-month; the newest there is unless given.",
+    ),
+]
+OUTPUT = Annotated[Form, typer.Option("--output", "-o", help="How to print the answer.")]
+QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing beside the answer.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What was asked for, beside a verb's own options."""
+
+    folder: Path | None
+    period: str | None = None
+    form: Form = Form.table
+    quiet: bool = False
+    bar: Bar = field(default_factory=lambda: Bar(quiet=True))
+
+    def project(self) -> "Project":
+        from apportion.verbs.project import open_project
+
+        return open_project(self.folder)
+
+    def months(self, known: Iterable[str], hint: str = "run `apportion ingest` first") -> "list[Period]":
+        """The months asked for, else the newest of those known."""
+        from apportion.verbs.periods import asked
+
+        return asked(self.period, known, today(), hint)
+
+    @property
+    def flag(self) -> str:
+        """`--project DIR ` for commands that we suggest, where it was needed for this one."""
+        return f"--project {self.folder} " if self.folder else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`sheet` goes to stdout in the asked form, `talk` to stderr."""
+
+    sheet: "Sheet | None" = None
+    talk: tuple[str, ...] = ()
+    code: int = OK
+
+
+def verb(
+    app: typer.Typer, name: str, *, period: bool = False, output: bool = True
+) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
+    """Registers a command under `name` with the shared options that it takes."""
+
+    def register(command: Callable[..., Answer]) -> Callable[..., Answer]:
+        def run(ctx: typer.Context, **given: Any) -> None:
+            quiet = given.pop("quiet")
+            call = Call(ctx.obj, given.pop("period", None), given.pop("output", Form.table), quiet, Bar(quiet=quiet))
+            with call.bar:
+                answer = command(call, **given)
+            if answer.sheet is not None:
+                show(answer.sheet, call.form)
+            if not quiet:
+                say(*answer.talk)
+            if answer.code:
+                raise typer.Exit(answer.code)
+
+        own = list(inspect.signature(command).parameters.values())[1:]
+        shared = [
+            *([_option("period", PERIOD, None)] if period else []),
+            *([_option("output", OUTPUT, Form.table)] if output else []),
+        ]
+        parameters = [
+            inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
+            *(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own),
+            *shared,
+            _option("quiet", QUIET, default=False),
+        ]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions have it, stubs do not say so
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        app.command(name)(run)
+        return command
+
+    return register
+
+
+def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

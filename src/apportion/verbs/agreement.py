@@ -1,0 +1,44 @@
+"""Which policy holds for a period: the newest whose `effective` day is not after the period's first.
+
+Policies are kept in the books by content hash. The file on disk is a candidate like any other, and wins against a stored one of the same day,
+since editing it is how people change their mind about an open period.
+"""
+
+from apportion.errors import PolicyError, ProjectError
+from apportion.model.times import Period
+from apportion.policy.document import Policy
+from apportion.policy.load import load_policy
+from apportion.verbs.project import Project
+
+
+def policy_for(project: Project, period: Period) -> Policy:
+    current = project.policy
+    stored = project.books.policy_for(period)
+    in_force = current.effective <= period.first_day
+    if in_force and (stored is None or stored.effective <= current.effective):
+        return current
+    if stored is None:
+        raise ProjectError(
+            "no-policy-in-force",
+            f"no policy is in force on {period.first_day}: {current.name} begins on {current.effective}",
+            where=f"{current.file}:{current.line('effective')}",
+            hint=f"set `effective: {period.first_day}` or earlier, or plan a later period",
+        )
+    return load_policy(stored.text, stored.file)
+
+
+def policy_of_version(project: Project, version: str) -> Policy:
+    """The very text that a run was computed with."""
+    for stored in project.books.policies():
+        if stored.version == version:
+            return load_policy(stored.text, stored.file)
+    raise PolicyError("unknown-policy", f"the books hold no policy {version[:12]}", hint="run `apportion verify`")
+
+
+def keep(project: Project, policy: Policy) -> None:
+    project.books.save_policy(policy.version, policy.text, policy.file, policy.name, policy.effective)
+
+
+def short(policy: Policy) -> str:
+    """`research-cluster@1a2b3c4d5e6f`."""
+    return f"{policy.name}@{policy.version[:12]}"

@@ -1,0 +1,119 @@
+"""Start a project: settings, a first policy that is valid as it stands, and folders for bills and usage. Never overwrites."""
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from apportion.errors import ProjectError
+from apportion.policy.load import load_policy
+from apportion.policy.schema import schema_text
+from apportion.verbs.settings import FILE, HIDDEN, POLICY
+
+SCHEMA = "policy.schema.json"
+FOLDERS = ("bills", "usage")
+
+SETTINGS = """\
+# An Apportion project: where the bills and the usage come from, and where the books are kept.
+
+[project]
+name = "{name}"
+policy = "policy.yaml"
+
+# The books are SQLite and a folder in .apportion/ unless you say otherwise.
+# [books]
+# url = "postgresql+psycopg://apportion@db.example/apportion"
+# warehouse = "s3://bucket/apportion"
+
+# [engine]
+# threads = 2
+# memory = "2GB"
+
+# A bill in FOCUS columns: a file, a folder or a glob.
+# [[sources]]
+# name = "cloud"
+# kind = "focus"
+# path = "bills/*.csv"
+
+# A usage log with columns of your own.
+# [[sources]]
+# name = "jobs"
+# kind = "usage"
+# path = "usage/*.csv"
+"""
+
+RULES = """\
+# yaml-language-server: $schema=policy.schema.json
+#
+# What was agreed: who owns which work, and by which rule each part of the bill is shared.
+# `apportion check` says what is wrong with it; `apportion plan` shows what it does before anything is posted.
+policy: {name}
+effective: {effective}        # pools, methods and prices change at a period's start
+currency: {currency}
+time_zone: {time_zone}
+basis: effective             # effective | billed | list
+
+teams:                       # every team that can owe, and its place in the organisation
+  platform: {{department: engineering, cost_centre: "1000"}}
+  vision: {{department: research, cost_centre: "2000"}}
+
+carried_by: {{_idle: platform, _unallocated: platform, _residual: platform}}
+
+owners:                      # first match wins; work that matches nothing is shown as _unallocated
+  - when: {{team: "*"}}
+    team: "{{team}}"
+
+pools:                       # a cost line belongs to at most one pool
+  gpu:
+    costs: {{ServiceCategory: [Compute, "AI and Machine Learning"]}}
+    meter: gpu
+    method: capacity_rate    # idle capacity is a line of its own
+    idle: central            # central | proportional | even | reservation
+  rest: {{costs: otherwise, by: cost, over: all}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    folder: Path
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    name: str
+    effective: date
+    currency: str = "USD"
+    time_zone: str = "UTC"
+
+
+def init(folder: Path, wishes: Wishes) -> Started:
+    rules = RULES.format(
+        name=wishes.name, effective=wishes.effective, currency=wishes.currency, time_zone=wishes.time_zone
+    )
+    load_policy(rules, POLICY)  # refuses a currency or time zone that does not exist before anything is written
+    texts = {
+        FILE: SETTINGS.format(name=wishes.name),
+        POLICY: rules,
+        SCHEMA: schema_text(),
+        ".gitignore": f"{HIDDEN}/\n",
+    }
+    taken = [name for name in (FILE, POLICY) if (folder / name).exists()]
+    if taken:
+        raise ProjectError(
+            "project-exists",
+            f"{folder} already has {' and '.join(taken)}",
+            hint="edit what is there, or start in another folder: apportion init DIR",
+        )
+    for name in FOLDERS:
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    written = [name for name in texts if not (folder / name).exists()]
+    for name in written:
+        (folder / name).write_text(texts[name], "utf-8")
+    return Started(folder, tuple(written))
+
+
+def write_schema(folder: Path) -> Path:
+    """policy.schema.json for editors; made anew by each version of Apportion."""
+    file = folder / SCHEMA
+    file.write_text(schema_text(), "utf-8")
+    return file

@@ -1,0 +1,101 @@
+"""The project: a folder with an apportion.toml, its books and its policy.
+
+It is the folder given, else this folder or the nearest parent that has an apportion.toml, else what APPORTION_PROJECT names.
+"""
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from apportion.books.open import Books, open_books
+from apportion.errors import ProjectError
+from apportion.policy.document import Policy
+from apportion.policy.load import load_policy
+from apportion.verbs.settings import FILE, HIDDEN, Settings, Source, nearest, read_settings
+
+VARIABLE = "APPORTION_PROJECT"
+SQLITE = "sqlite:///"
+
+
+@dataclass(frozen=True)
+class Project:
+    """Books and policy are opened when first asked for, so that `check` can speak about a broken one."""
+
+    folder: Path
+    settings: Settings
+
+    @cached_property
+    def books(self) -> Books:
+        url, warehouse = self.places()
+        if url.startswith(SQLITE):
+            Path(url.removeprefix(SQLITE)).parent.mkdir(parents=True, exist_ok=True)
+        return open_books(url, warehouse, create=True)
+
+    def places(self) -> tuple[str, str]:
+        """Database and warehouse; relative paths are relative to the project."""
+        url = self.settings.url or f"{SQLITE}{HIDDEN}/books.db"
+        if url.startswith(SQLITE):
+            url = f"{SQLITE}{(self.folder / url.removeprefix(SQLITE)).absolute()}"
+        warehouse = self.settings.warehouse or f"{HIDDEN}/warehouse"
+        return url, warehouse if "://" in warehouse else str((self.folder / warehouse).absolute())
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The policy file as it is now, which need not be the one in force for a period."""
+        file = self.folder / self.settings.policy
+        try:
+            return load_policy(file.read_text("utf-8"), self.settings.policy)
+        except FileNotFoundError as error:
+            raise ProjectError(
+                "no-policy-file",
+                f"there is no policy file {self.settings.policy}",
+                where=str(self.folder / FILE),
+                hint=f"write {file}, or set `policy` under [project] to the file that you have",
+            ) from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise ProjectError("no-policy-file", f"{file} cannot be read: {error}", where=str(file)) from error
+
+    def source(self, name: str) -> Source:
+        for source in self.settings.sources:
+            if source.name == name:
+                return source
+        names = [source.name for source in self.settings.sources]
+        raise ProjectError(
+            "unknown-source",
+            f"{FILE} has no source {name!r}",
+            where=str(self.folder / FILE),
+            hint=nearest(name, names, "sources"),
+        )
+
+
+def open_project(folder: str | Path | None = None) -> Project:
+    found = find_project(folder)
+    return Project(found, read_settings(found / FILE))
+
+
+def find_project(folder: str | Path | None = None) -> Path:
+    if folder is not None:
+        return _with_file(
+            Path(folder), f"{folder} has no {FILE}", f"run `apportion init {folder}`, or name another folder"
+        )
+    here = Path.cwd()
+    for candidate in (here, *here.parents):
+        if (candidate / FILE).is_file():
+            return candidate
+    named = os.environ.get(VARIABLE)
+    if named:
+        return _with_file(
+            Path(named), f"{VARIABLE} names {named}, which has no {FILE}", f"unset {VARIABLE} or correct it"
+        )
+    raise ProjectError(
+        "no-project",
+        f"there is no {FILE} in {here} or above it",
+        hint="run `apportion init` to start a project here, `apportion demo` to see one, or give --project DIR",
+    )
+
+
+def _with_file(folder: Path, message: str, hint: str) -> Path:
+    if not (folder / FILE).is_file():
+        raise ProjectError("no-project", message, where=str(folder), hint=hint)
+    return folder
