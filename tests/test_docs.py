@@ -1,0 +1,135 @@
+"""The docs are true: snippets run and print what they show, and every verb, setting, error code and word has its heading."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests import docs
+
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = ROOT / "docs/reference"
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs/tutorials").glob("*.md")),
+    *sorted((ROOT / "docs/how-to").glob("*.md")),
+]
+ALL_PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+ALL_PAGES += (
+    sorted((ROOT / "docs").rglob("*.md"))
+    + sorted((ROOT / "src").rglob("*.md"))
+    + sorted((ROOT / "examples").rglob("*.md"))
+)
+WORDS = {
+    "cost line", "bill", "meter", "usage", "capacity", "reservation", "workload", "owner", "facet", "pool", "policy",
+    "price curve", "charge", "posting", "plan", "period", "statement", "showback", "chargeback",
+}  # fmt: skip
+
+
+def relative(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project that `make run` makes, for the pages that read it."""
+    folder = tmp_path_factory.mktemp("demo")
+    done = docs.shell("apportion demo demo", folder)
+    assert done.returncode == 0, done.stdout
+    return folder / "demo"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_snippets_run_and_print_what_they_show(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    text = page.read_text(encoding="utf-8")
+    if "--project demo" in text and "$ apportion demo" not in text:
+        shutil.copytree(request.getfixturevalue("demo"), tmp_path / "demo")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    assert "\n\n".join(docs.run_page(text, tmp_path)) == ""
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=relative)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = docs.FENCE.sub("", page.read_text(encoding="utf-8"))
+    broken = []
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        path, _, anchor = target.partition("#")
+        if "://" in path:
+            continue
+        there = (page.parent / path) if path else page
+        if not there.exists() or (
+            anchor and anchor not in {slug(heading) for heading in docs.headings(there.read_text(encoding="utf-8"))}
+        ):
+            broken.append(target)
+    assert broken == []
+
+
+def slug(heading: str) -> str:
+    return re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=relative)
+def test_policies_shown_are_accepted(page: Path) -> None:
+    from apportion.policy.load import load_policy
+
+    for snippet in docs.snippets(page.read_text(encoding="utf-8")):
+        if snippet.language == "yaml" and snippet.text.startswith("policy:") and not snippet.skipped:
+            assert load_policy(snippet.text, f"{page.name}:{snippet.line}").name
+
+
+def test_every_verb_has_a_heading_with_its_help() -> None:
+    assert docs.CLI_PAGE.read_text(encoding="utf-8") == docs.cli_page(), "run `make docs`"
+
+
+def test_every_error_code_has_a_heading_and_the_other_way_round() -> None:
+    codes, computed = docs.error_codes(ROOT / "src/apportion")
+    assert computed == []
+    listed = docs.headings((REFERENCE / "errors.md").read_text(encoding="utf-8"))
+    assert {"no heading": sorted(codes - listed), "not in the code": sorted(listed - codes)} == {
+        "no heading": [],
+        "not in the code": [],
+    }
+
+
+def test_every_setting_has_a_heading_and_the_other_way_round() -> None:
+    from apportion.verbs.settings import SHAPES
+
+    settings = {f"{section}.{key}" for section, keys in SHAPES.items() for key in keys} | {
+        "sources.name",
+        "sources.kind",
+    }
+    listed = {
+        heading for heading in docs.headings((REFERENCE / "settings.md").read_text(encoding="utf-8")) if "." in heading
+    }
+    assert {"no heading": sorted(settings - listed), "no such setting": sorted(listed - settings)} == {
+        "no heading": [],
+        "no such setting": [],
+    }
+
+
+def test_the_glossary_has_every_word() -> None:
+    assert docs.headings((REFERENCE / "glossary.md").read_text(encoding="utf-8")) >= WORDS
+
+
+def test_the_checks_of_snippets_can_fail(tmp_path: Path) -> None:
+    page = "<!-- file: a.txt -->\n```text\none\ntwo\nthree\n```\n\n```console\n$ cat a.txt\none\n...\nth...\n$ cat \\\n    a.txt\n```\n"
+    assert list(docs.run_page(page, tmp_path)) == []
+    assert len(list(docs.run_page(page.replace("th...", "four"), tmp_path))) == 1
+    assert len(list(docs.run_page(page.replace("$ cat a.txt", "$ cat b.txt"), tmp_path))) == 1
+    assert len(list(docs.run_page("```python\nassert False\n```\n", tmp_path))) == 1
+    assert list(docs.run_page("<!-- not run: why -->\n```console\n$ false\n```\n", tmp_path)) == []
+
+
+def test_the_scan_for_error_codes_sees_wrappers(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        "class Problem:\n    where: str\n    code: str\n"
+        "class ApportionError(Exception): ...\nclass PolicyError(ApportionError): ...\n"
+        "def refuse(text, code): raise PolicyError(code, text)\n"
+        "PolicyError('a-slug', 'text')\nProblem('here', 'b-slug')\nProblem('here', code='c-slug' if x else 'd-slug')\n"
+        "refuse('text', 'e-slug')\nsay(f'error[f-slug]: {x}')\nPolicyError(made_up(), 'text')\n",
+        encoding="utf-8",
+    )
+    codes, computed = docs.error_codes(tmp_path)
+    assert codes == {"a-slug", "b-slug", "c-slug", "d-slug", "e-slug", "f-slug"}
+    assert computed == ["a.py:12: made_up()"]
