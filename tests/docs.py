@@ -1,6 +1,5 @@
-"""What the docs are checked against: snippets that run, help texts, error codes. `make docs` rewrites what is generated."""
+"""What the docs are checked against: snippets that run and help texts. `make docs` rewrites what is generated."""
 
-import ast
 import os
 import re
 import shutil
@@ -139,67 +138,6 @@ def cli_page() -> str:
 def headings(page: str) -> set[str]:
     without_fences = FENCE.sub("", page)
     return {found.strip("` ") for found in re.findall(r"^##+ (.+)$", without_fences, re.MULTILINE)}
-
-
-def error_codes(folder: Path) -> tuple[set[str], list[str]]:
-    """Every error code written in the sources, and the places where one is computed, so that no page could list it.
-
-    A function or class with a parameter or field called `code` takes codes: what its callers write in that place is one.
-    """
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.py"))}
-    takers = {name: place for tree in trees.values() for name, place in code_takers(tree)}
-    codes: set[str] = set()
-    computed: list[str] = []
-    for path, tree in trees.items():
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            for value in code_values(call, takers):
-                if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                    codes.add(value.value)
-                elif not is_passed_on(value):
-                    computed.append(f"{path.relative_to(folder)}:{value.lineno}: {ast.unparse(value)}")
-        codes |= set(re.findall(r"error\[([a-z_-]+)\]", ast.unparse(tree)))
-    return codes, computed
-
-
-def code_takers(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            fields = [
-                part.target.id
-                for part in node.body
-                if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
-            ]
-            bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
-            if "code" in fields and node.name == "Problem":
-                yield node.name, fields.index("code")
-            elif node.name == "ApportionError" or "ApportionError" in bases:
-                yield node.name, 0
-        elif isinstance(node, ast.FunctionDef):
-            names = [argument.arg for argument in node.args.args if argument.arg not in {"self", "cls"}]
-            if "code" in names and node.name != "__init__":
-                yield node.name, names.index("code")
-
-
-def code_values(call: ast.Call, takers: dict[str, int]) -> Iterator[ast.expr]:
-    name = (
-        call.func.id
-        if isinstance(call.func, ast.Name)
-        else call.func.attr
-        if isinstance(call.func, ast.Attribute)
-        else ""
-    )
-    if name not in takers:
-        return
-    given = [word.value for word in call.keywords if word.arg == "code"] or call.args[takers[name] :][:1]
-    for value in given:
-        yield from (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
-
-
-def is_passed_on(value: ast.expr) -> bool:
-    """A wrapper hands its own `code` through, or the code of what it caught."""
-    return (isinstance(value, ast.Name) and value.id == "code") or (
-        isinstance(value, ast.Attribute) and value.attr == "code"
-    )
 
 
 def main() -> None:

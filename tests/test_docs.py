@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import docs
+from tests import codes, docs
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs/reference"
@@ -83,10 +83,10 @@ def test_every_verb_has_a_heading_with_its_help() -> None:
 
 
 def test_every_error_code_has_a_heading_and_the_other_way_round() -> None:
-    codes, computed = docs.error_codes(ROOT / "src/apportion")
+    found, computed = codes.error_codes(ROOT / "src/apportion")
     assert computed == []
     listed = docs.headings((REFERENCE / "errors.md").read_text(encoding="utf-8"))
-    assert {"no heading": sorted(codes - listed), "not in the code": sorted(listed - codes)} == {
+    assert {"no heading": sorted(found - listed), "not in the code": sorted(listed - found)} == {
         "no heading": [],
         "not in the code": [],
     }
@@ -122,14 +122,18 @@ def test_the_checks_of_snippets_can_fail(tmp_path: Path) -> None:
 
 
 def test_the_scan_for_error_codes_sees_wrappers(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(
+    (tmp_path / "errors.py").write_text(
         "class Problem:\n    where: str\n    code: str\n"
         "class ApportionError(Exception): ...\nclass PolicyError(ApportionError): ...\n"
-        "def refuse(text, code): raise PolicyError(code, text)\n"
-        "PolicyError('a-slug', 'text')\nProblem('here', 'b-slug')\nProblem('here', code='c-slug' if x else 'd-slug')\n"
-        "refuse('text', 'e-slug')\nsay(f'error[f-slug]: {x}')\nPolicyError(made_up(), 'text')\n",
-        encoding="utf-8",
+        "def refuse(text, code='default-slug'): raise PolicyError(code, text)\n"
+        "class Tree:\n    def wrong(self, code): raise PolicyError(code, '')\n"
     )
-    codes, computed = docs.error_codes(tmp_path)
-    assert codes == {"a-slug", "b-slug", "c-slug", "d-slug", "e-slug", "f-slug"}
-    assert computed == ["a.py:12: made_up()"]
+    (tmp_path / "rules.py").write_text(
+        f"from {tmp_path.name}.errors import refuse as no\n"
+        "PolicyError('a-slug', 'text')\nProblem('here', 'b-slug')\nProblem('here', code='c-slug' if x else 'd-slug')\n"
+        "no('text', 'e-slug')\ntree.wrong('f-slug')\nsay(f'error[g-slug]: {x}')\nPolicyError(made_up(), 'text')\n"
+        "def refuse(number, where): ...\nrefuse(1, 'not a code')\n"
+    )
+    found, computed = codes.error_codes(tmp_path)
+    assert found == {"a-slug", "b-slug", "c-slug", "d-slug", "e-slug", "f-slug", "g-slug", "default-slug"}
+    assert computed == ["rules.py:8: made_up()"]

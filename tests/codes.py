@@ -1,0 +1,108 @@
+"""Finds every error code in the sources by reading them, so that the docs can be held to the list."""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Takers:
+    """Who takes a code, and at which place among the arguments: error classes, functions by module, and methods."""
+
+    classes: dict[str, int] = field(default_factory=dict)
+    functions: dict[tuple[str, str], int] = field(default_factory=dict)
+    methods: dict[str, int] = field(default_factory=dict)
+
+
+def error_codes(folder: Path) -> tuple[set[str], list[str]]:
+    """Every error code that is written out, and the places where one is computed, so that no page could list it.
+
+    A function with a parameter `code` takes codes: what its callers write in that place is one.
+    """
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.py"))}
+    takers = Takers()
+    for path, tree in trees.items():
+        add_takers(takers, module_name(path, folder), tree)
+    codes: set[str] = set()
+    computed: list[str] = []
+    for path, tree in trees.items():
+        local = names_in_reach(module_name(path, folder), tree)
+        for value in (value for node in ast.walk(tree) for value in code_values(node, local, takers)):
+            if isinstance(value, ast.Constant):
+                codes |= {value.value} - {None}
+            elif not is_passed_on(value):
+                computed.append(f"{path.relative_to(folder)}:{value.lineno}: {ast.unparse(value)}")
+        codes |= set(re.findall(r"error\[([a-z_-]+)\]", ast.unparse(tree)))
+    return codes, computed
+
+
+def module_name(path: Path, folder: Path) -> str:
+    return ".".join((folder.name, *path.relative_to(folder).with_suffix("").parts))
+
+
+def add_takers(takers: Takers, module: str, tree: ast.Module) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            for part in node.body:
+                if isinstance(part, ast.FunctionDef) and (place := place_of_code(part)) is not None:
+                    takers.methods[part.name] = place
+            if node.name == "Problem":
+                fields = [
+                    part.target.id
+                    for part in node.body
+                    if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
+                ]
+                takers.classes[node.name] = fields.index("code")
+            elif node.name == "ApportionError" or any(
+                isinstance(b, ast.Name) and b.id.endswith("Error") for b in node.bases
+            ):
+                takers.classes[node.name] = 0
+    takers.classes.pop("InvariantError", None)  # ours, not a person's: it has two numbers and no code
+    takers.methods.pop("__init__", None)
+    for function in tree.body:
+        if isinstance(function, ast.FunctionDef) and (place := place_of_code(function)) is not None:
+            takers.functions[module, function.name] = place
+
+
+def place_of_code(function: ast.FunctionDef) -> int | None:
+    names = [argument.arg for argument in function.args.args if argument.arg not in {"self", "cls"}]
+    return names.index("code") if "code" in names else None
+
+
+def names_in_reach(module: str, tree: ast.Module) -> dict[str, tuple[str, str]]:
+    """What a plain name means in a module: its own functions, and those that it imports."""
+    reach = {node.name: (module, node.name) for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            reach |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
+    return reach
+
+
+def code_values(node: ast.AST, local: dict[str, tuple[str, str]], takers: Takers) -> Iterator[ast.expr]:
+    """The expressions that stand where a code is taken."""
+    if isinstance(node, ast.FunctionDef):
+        names = [argument.arg for argument in node.args.args]
+        defaults = dict(zip(reversed(names), reversed(node.args.defaults), strict=False))
+        yield from [defaults["code"]] if "code" in defaults else []
+    if not isinstance(node, ast.Call):
+        return
+    place = None
+    if isinstance(node.func, ast.Name):
+        place = takers.classes.get(node.func.id, takers.functions.get(local.get(node.func.id, ("", ""))))
+    elif isinstance(node.func, ast.Attribute):
+        place = takers.methods.get(node.func.attr)
+    if place is not None:
+        given = [word.value for word in node.keywords if word.arg == "code"] or node.args[place:][:1]
+        for value in given:
+            yield from (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+
+
+def is_passed_on(value: ast.expr) -> bool:
+    """A wrapper hands its own `code` through, or the code of what it caught."""
+    if isinstance(value, ast.Subscript):
+        return isinstance(value.slice, ast.Constant) and value.slice.value == "code"
+    return (
+        value.id if isinstance(value, ast.Name) else value.attr if isinstance(value, ast.Attribute) else ""
+    ) == "code"
