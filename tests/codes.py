@@ -14,6 +14,7 @@ class Takers:
     classes: dict[str, int] = field(default_factory=dict)
     functions: dict[tuple[str, str], int] = field(default_factory=dict)
     methods: dict[str, int] = field(default_factory=dict)
+    own_methods: dict[tuple[str, str], int | None] = field(default_factory=dict)  # what `self.name` means in a module
 
 
 def error_codes(folder: Path) -> tuple[set[str], list[str]]:
@@ -28,10 +29,10 @@ def error_codes(folder: Path) -> tuple[set[str], list[str]]:
     codes: set[str] = set()
     computed: list[str] = []
     for path, tree in trees.items():
-        local = names_in_reach(module_name(path, folder), tree)
-        for value in (value for node in ast.walk(tree) for value in code_values(node, local, takers)):
+        reach = Reach(takers, module_name(path, folder), tree)
+        for value in (value for node in ast.walk(tree) for value in code_values(node, reach)):
             if isinstance(value, ast.Constant):
-                codes |= {value.value} - {None}
+                codes |= {value.value} if isinstance(value.value, str) else set()
             elif not is_passed_on(value):
                 computed.append(f"{path.relative_to(folder)}:{value.lineno}: {ast.unparse(value)}")
         codes |= set(re.findall(r"error\[([a-z_-]+)\]", ast.unparse(tree)))
@@ -46,8 +47,9 @@ def add_takers(takers: Takers, module: str, tree: ast.Module) -> None:
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             for part in node.body:
-                if isinstance(part, ast.FunctionDef) and (place := place_of_code(part)) is not None:
-                    takers.methods[part.name] = place
+                if isinstance(part, ast.FunctionDef):
+                    place = takers.own_methods[module, part.name] = place_of_code(part)
+                    takers.methods.update({} if place is None else {part.name: place})
             if node.name == "Problem":
                 fields = [
                     part.target.id
@@ -71,29 +73,34 @@ def place_of_code(function: ast.FunctionDef) -> int | None:
     return names.index("code") if "code" in names else None
 
 
-def names_in_reach(module: str, tree: ast.Module) -> dict[str, tuple[str, str]]:
-    """What a plain name means in a module: its own functions, and those that it imports."""
-    reach = {node.name: (module, node.name) for node in tree.body if isinstance(node, ast.FunctionDef)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            reach |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
-    return reach
+class Reach:
+    """What names mean in one module: its own functions, and those that it imports."""
+
+    def __init__(self, takers: Takers, module: str, tree: ast.Module) -> None:
+        self.takers, self.module = takers, module
+        self.names = {node.name: (module, node.name) for node in tree.body if isinstance(node, ast.FunctionDef)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                self.names |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
+
+    def place(self, call: ast.Call) -> int | None:
+        """Where the call gives a code, if it does."""
+        if isinstance(call.func, ast.Name):
+            function = self.names.get(call.func.id, ("", ""))
+            return self.takers.classes.get(call.func.id, self.takers.functions.get(function))
+        if isinstance(call.func, ast.Attribute):
+            name = call.func.attr
+            return self.takers.own_methods.get((self.module, name), self.takers.methods.get(name))
+        return None
 
 
-def code_values(node: ast.AST, local: dict[str, tuple[str, str]], takers: Takers) -> Iterator[ast.expr]:
+def code_values(node: ast.AST, reach: Reach) -> Iterator[ast.expr]:
     """The expressions that stand where a code is taken."""
     if isinstance(node, ast.FunctionDef):
         names = [argument.arg for argument in node.args.args]
         defaults = dict(zip(reversed(names), reversed(node.args.defaults), strict=False))
         yield from [defaults["code"]] if "code" in defaults else []
-    if not isinstance(node, ast.Call):
-        return
-    place = None
-    if isinstance(node.func, ast.Name):
-        place = takers.classes.get(node.func.id, takers.functions.get(local.get(node.func.id, ("", ""))))
-    elif isinstance(node.func, ast.Attribute):
-        place = takers.methods.get(node.func.attr)
-    if place is not None:
+    if isinstance(node, ast.Call) and (place := reach.place(node)) is not None:
         given = [word.value for word in node.keywords if word.arg == "code"] or node.args[place:][:1]
         for value in given:
             yield from (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)

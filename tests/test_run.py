@@ -1,0 +1,81 @@
+"""The runner itself: what fails must be seen to fail, and a skip needs a reason that is listed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests import run
+
+TESTS = {
+    "good/test_good.py": "def test_good(record_property):\n    record_property('points hit', 12)",
+    "bad/test_bad.py": "def test_bad():\n    assert 1 == 2\ndef test_good(): ...",
+    "torn/test_torn.py": "import pytest\n@pytest.fixture\ndef torn():\n    yield\n    raise OSError\ndef test_torn(torn): ...",
+    "unread/test_unread.py": "import not_there",
+    "empty/test_empty.py": "",
+    "skipping/test_skipping.py": "import pytest\ndef test_one():\n    pytest.skip('no PostgreSQL here')",
+    "module/test_module.py": "import pytest\npytest.skip('just so', allow_module_level=True)",
+    "expected/test_expected.py": "import pytest\n@pytest.mark.xfail(reason='later')\ndef test_one():\n    assert False",
+    "text/notes.md": "no tests here",
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, run.Result]:
+    folder = tmp_path_factory.mktemp("blocks")
+    for name, text in TESTS.items():
+        (folder / name).parent.mkdir()
+        (folder / name).write_text(text, encoding="utf-8")
+    blocks = list(run.discover_tests(folder))
+    assert [block.name for block in blocks] == sorted({Path(name).parts[0] for name in TESTS} - {"text"})
+    return {block.name: run.run_block(block, dict(os.environ)) for block in blocks}
+
+
+@pytest.mark.parametrize(
+    ("block", "passed", "failed", "skipped"),
+    [
+        ("good", 1, 0, []),
+        ("bad", 1, 1, []),
+        ("torn", 0, 1, []),
+        ("unread", 0, 1, []),
+        ("empty", 0, 1, []),
+        ("skipping", 0, 0, ["no PostgreSQL here"]),
+        ("module", 0, 0, ["just so"]),
+        ("expected", 0, 0, ["expected to fail: later"]),
+    ],
+)
+def test_a_block_is_counted(
+    results: dict[str, run.Result], block: str, passed: int, failed: int, skipped: list[str]
+) -> None:
+    result = results[block]
+    assert (result.passed, result.failed, list(result.skipped.values())) == (passed, failed, skipped), result.output
+
+
+def test_what_a_test_records_is_kept(results: dict[str, run.Result]) -> None:
+    assert results["good"].properties == [("points hit", "12")]
+
+
+def test_a_listed_reason_is_allowed(results: dict[str, run.Result], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run.summarize([results["good"], results["skipping"]], ["no PostgreSQL*"])
+    assert capsys.readouterr().out.endswith("1 passed, 0 failed, 1 skipped\n")
+
+
+def test_a_reason_that_is_not_listed_fails(results: dict[str, run.Result], capsys: pytest.CaptureFixture[str]) -> None:
+    assert not run.summarize([results["good"], results["module"]], ["no PostgreSQL*"])
+    assert capsys.readouterr().out.endswith("1 passed, 1 failed, 1 skipped\n")
+
+
+def test_a_failure_fails_the_run(results: dict[str, run.Result], capsys: pytest.CaptureFixture[str]) -> None:
+    assert not run.summarize([results["bad"]], [])
+    assert capsys.readouterr().out.endswith("1 passed, 1 failed, 0 skipped\n")
+
+
+def test_a_check_that_fails_is_counted() -> None:
+    assert run.run_block(run.Block("lint", (("true",), ("false",))), dict(os.environ)).failed == 1
+    assert run.run_block(run.Block("lint", (("true",), ("true",))), dict(os.environ)).passed == 1
+
+
+def test_a_pattern_needs_its_why() -> None:
+    assert run.allowed_skips("# why\nno strace*\nno gdb*\n") == ["no strace*", "no gdb*"]
+    with pytest.raises(SystemExit, match="no comment"):
+        run.allowed_skips("# why\nno strace*\n\nno gdb*\n")
