@@ -4,7 +4,7 @@ Cost lines and postings are decimal(38,18). Inside the engine an amount is a who
 fine enough that no step's rounding is ever seen in a nano, and whole, so that every transfer balances exactly.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal, localcontext
 from operator import itemgetter
 
@@ -30,6 +30,19 @@ def to_decimal(grains: int) -> Decimal:
     with localcontext() as context:
         context.prec = 80
         return Decimal(grains // GRAINS_PER_ATTO).scaleb(-PLACES)
+
+
+def from_nanos(nanos: int) -> Decimal:
+    with localcontext() as context:
+        context.prec = 80
+        return Decimal(nanos).scaleb(-9)
+
+
+def total_of(amounts: Iterable[Decimal]) -> Decimal:
+    """An exact sum: the default context would round at 28 digits."""
+    with localcontext() as context:
+        context.prec = 80
+        return sum(amounts, Decimal(0))
 
 
 def plain(amount: Decimal) -> str:

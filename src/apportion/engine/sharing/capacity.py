@@ -135,7 +135,7 @@ METHODS = (
         reads=("request", "usage", "capacity", "idle", "unused_reservation", "on_zero"),
         formula="capacity_rate with u_i = max(request_i, usage_i)",
         holds=FAIR,
-        breaks=("thrift: using less than was requested saves nothing"),
+        breaks=("thrift: using less than was requested saves nothing",),
         choose="over-requesting is the problem: whoever blocks capacity pays for it",
         example={
             "bill_minor": 10000,

@@ -1,6 +1,5 @@
 """Few owners and a table of what every group would cost by itself: `"N+F": 301607`."""
 
-from collections.abc import Mapping
 from fractions import Fraction
 
 from apportion.engine.sharing.given import UNALLOCATED, Given, Shares, add, check_names, read_amounts, refuse, union
@@ -82,7 +81,7 @@ def scrb(given: Given) -> Shares:
     total = cost_of(costs, everyone)
     alone = {owner: cost_of(costs, frozenset((owner,))) for owner in players}
     own = {owner: total - cost_of(costs, everyone - {owner}) for owner in players}
-    benefits: Mapping[str, Fraction] = given.amounts("benefits") if given.has("benefits") else alone
+    benefits = given.amounts("benefits") if given.has("benefits") else alone
     gains = {owner: max(ZERO, min(benefits.get(owner, ZERO), alone[owner]) - own[owner]) for owner in players}
     joint, gained = total - sum(own.values(), ZERO), sum(gains.values(), ZERO)
     values = {owner: own[owner] + (joint * gains[owner] / gained if gained else ZERO) for owner in players}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import factorial, lcm
 
 from apportion.engine.sharing.given import Given, Shares, read_number, refuse
@@ -34,7 +35,7 @@ def airport_values(peaks: Sequence[int]) -> list[int]:
         counts[peak] += 1
     needing = len(peaks) - counts[0]
     steps: list[tuple[int, int, int]] = []
-    for lower, level in zip(levels, levels[1:], strict=False):
+    for lower, level in pairwise(levels):
         steps.append((level, level - lower, needing))
         needing -= counts[level]
     factor = lcm(*(players for _, _, players in steps))
@@ -157,7 +158,7 @@ METHODS = (
         name="temporal_shapley",
         share=temporal_shapley,
         reads=("series", "weighted", "capacity", "on_zero"),
-        formula="phi(t) = airport value of slot total D(t); x_i = C * sum_t phi(t) * d_i(t) / D(t) / sum(phi); weighted: C * sum_t phi(t) * d_i(t) / sum_t phi(t) * D(t)",
+        formula="phi(t) = airport value of slot total D(t); x_i = C * sum_t p(t) * d_i(t) / sum_t p(t) * D(t), p(t) = phi(t) / D(t), or phi(t) if weighted",
         holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, SPLIT_PROOF, TIME_SPLIT),
         breaks=(MONOTONE, TIME_SHIFT, STAND_ALONE, CORE),
         choose="jobs are the users and there are thousands of them",

@@ -29,11 +29,16 @@ def solve(problem: Mapping[str, Any]) -> Solution:
     if not isinstance(problem, Mapping):
         refuse("invalid_input", "a problem must be an object")
     method = find_method(problem.get("method"))
+    if method.share is None:
+        refuse(
+            "not_a_split",
+            f"{method.name} shares cost lines by usage rows: name it in a pool of a policy and `plan`",
+            "method",
+        )
     given = read_given(problem, method)
     check_keys(given, method)
     if method.name == "fx":
         given = converted(given)
-    assert method.share is not None  # noqa: S101  find_method refused those
     return rounded(given.bill, method.share(given))
 
 
@@ -46,12 +51,6 @@ def find_method(name: object) -> Method:
     if method is None:
         near = get_close_matches(name[:40], METHODS, 1) if isinstance(name, str) else []
         refuse("unknown_method", f"there is no such method{f'; did you mean {near[0]}?' if near else ''}", "method")
-    if method.share is None:
-        refuse(
-            "not_a_split",
-            f"{name} shares cost lines by usage rows, which only a policy sees: use it in a pool and `plan`",
-            "method",
-        )
     return method
 
 
@@ -76,9 +75,10 @@ def check_keys(given: Given, method: Method) -> None:
     """A slip of the pen in a parameter's name must not silently mean its default; remarks under other names may stay."""
     absent = [name for name in method.reads if not given.has(name)]
     for key in (*given.params, *given.inputs):
-        near = get_close_matches(key[:40], absent, 1, 0.8) if isinstance(key, str) and key not in method.reads else []
+        name = str(key)[:40]
+        near = get_close_matches(name, absent, 1, 0.8) if key not in method.reads else []
         if near:
-            refuse("unknown_key", f"{key[:40]!r} is not known here; did you mean {near[0]!r}?", key[:40])
+            refuse("unknown_key", f"{name!r} is not known here; did you mean {near[0]!r}?", name)
 
 
 def rounded(bill: int, exact: Shares) -> Solution:

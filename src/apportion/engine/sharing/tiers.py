@@ -84,7 +84,7 @@ def tier_cost(given: Given) -> Cost:
 
 
 def serial(given: Given) -> Shares:
-    """Moulin and Shenker: as if everybody used as little as the smallest, then as the next one, and so on; each step is paid in equal parts by those still in it."""
+    """Moulin and Shenker: everybody uses as little as the smallest, then as the next one, and so on; who is still in a step pays an equal part of it."""
     demand, cost = given.amounts("demand"), cost_function(given)
     order = sorted(demand, key=lambda owner: demand[owner])
     values: Shares = {}

@@ -1,0 +1,62 @@
+"""The running account of a plan: exact amounts in grains, each under its column of money, pool, day, reason, cause and bearer."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Column(NamedTuple):
+    """Money that must never be mixed: one bill and component (and the account and service that other lines follow)."""
+
+    bill: str
+    component: str
+    family: int = -1
+
+
+class Entry(NamedTuple):
+    column: Column
+    pool: str
+    day: int
+    reason: str
+    cause: str
+    bearer: int
+
+
+@dataclass(slots=True)
+class Account:
+    amounts: defaultdict[Entry, int] = field(default_factory=lambda: defaultdict(int))
+
+    def add(self, entry: Entry, grains: int) -> None:
+        if grains:
+            self.amounts[entry] += grains
+
+    def merge(self, other: "Account") -> None:
+        for entry, grains in other.amounts.items():
+            self.amounts[entry] += grains
+
+    def __iter__(self) -> Iterator[tuple[Entry, int]]:
+        return iter(self.amounts.items())
+
+
+def divide_up(grains: int, weights: Iterable[int], whole: int) -> list[int]:
+    """Parts of `grains` by weights out of `whole`, each floored; the last takes the few grains (10^-30) that flooring left.
+
+    Only for weights that add up to `whole`, in an order that does not depend on the input's.
+    """
+    parts = [grains * weight // whole for weight in weights]
+    if parts:
+        parts[-1] += grains - sum(parts)
+    return parts
+
+
+def cumulative(grains: int, weights: Iterable[int]) -> list[int]:
+    """`grains` over weights in sequence: differences of the running floor, so that any prefix is within one grain of exact."""
+    weights = list(weights)
+    whole, so_far, before, out = sum(weights), 0, 0, []
+    for weight in weights:
+        so_far += weight
+        here = grains * so_far // whole
+        out.append(here - before)
+        before = here
+    return out

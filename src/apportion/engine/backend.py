@@ -1,0 +1,48 @@
+"""Where the set-based steps run: an in-memory DuckDB, a calculator over Arrow tables and Parquet files, never a record."""
+
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import ibis
+import pyarrow as pa
+
+
+@ibis.udf.scalar.builtin(name="divide")
+def whole_quotient(above: int, below: int) -> int:  # type: ignore[empty-body]  # DuckDB's own
+    """Exact and truncating on 64 bits; Ibis's `//` is a division of floats."""
+
+
+@dataclass(slots=True)
+class Backend:
+    """An Ibis connection and the names of the small tables that a plan lends it."""
+
+    connection: Any
+    name: str = "duckdb"
+    numbers: Any = field(default_factory=count)
+
+    def lend(self, table: pa.Table) -> Any:
+        """A small table (a dictionary, a grid) for the next joins."""
+        return self.connection.create_table(f"lent_{next(self.numbers)}", table, temp=True)
+
+    def keep(self, rows: Any) -> Any:
+        """The result of an expression, computed once for the steps that read it again."""
+        return self.connection.create_table(f"kept_{next(self.numbers)}", rows, temp=True)
+
+    def drop(self, *tables: Any) -> None:
+        """Give back the memory of lent and kept tables."""
+        for table in tables:
+            self.connection.drop_table(table.get_name())
+
+    def read(self, files: list[str]) -> Any:
+        return self.connection.read_parquet(files)
+
+
+def connect_duckdb(*, threads: int | None = None, memory: str | None = None, spill: str | None = None) -> Backend:
+    connection = ibis.duckdb.connect()
+    settings = {"preserve_insertion_order": False, "threads": threads, "memory_limit": memory, "temp_directory": spill}
+    for key, value in settings.items():
+        if value is not None:
+            text = str(value).replace("'", "''")
+            connection.raw_sql(f"set {key} = '{text}'")
+    return Backend(connection)

@@ -1,0 +1,59 @@
+"""Who bears a charge: an owner, together with those labels of its workloads that the pool's rules ask about."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from apportion.engine.workloads import Person
+from apportion.model.owner import Owner
+from apportion.policy.document import Policy
+from apportion.policy.match import find_label
+from apportion.policy.pools import Pool
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Bearer:
+    owner: Owner
+    labels: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def named(self) -> dict[str, str]:
+        return dict(self.labels)
+
+
+@dataclass(slots=True)
+class Bearers:
+    """Numbers for bearers, for one plan. Numbers follow the order of meeting; whatever must not depend on it sorts the bearers themselves."""
+
+    all: list[Bearer] = field(default_factory=list)
+    numbers: dict[Bearer, int] = field(default_factory=dict)
+
+    def number(self, owner: Owner, labels: Iterable[tuple[str, str]] = ()) -> int:
+        bearer = Bearer(owner, tuple(sorted(labels)))
+        if bearer not in self.numbers:
+            self.numbers[bearer] = len(self.all)
+            self.all.append(bearer)
+        return self.numbers[bearer]
+
+    def __getitem__(self, number: int) -> Bearer:
+        return self.all[number]
+
+
+def asked_by(pool_name: str, pool: Pool, policy: Policy) -> set[str]:
+    """The workload labels that tell one bearer of this pool from another with the same owner."""
+    keys = set(pool.weights)
+    for price in pool.prices:
+        keys |= price.when.keys if price.when else set()
+    for adjustment in policy.adjustments:
+        if adjustment.when and adjustment.pool in (None, pool_name):
+            keys |= adjustment.when.keys
+    return keys
+
+
+def bearer_number(person: Person, keys: set[str], bearers: Bearers) -> int:
+    return bearers.number(person.owner, known_labels(person.labels, keys).items())
+
+
+def known_labels(labels: Mapping[str, str], keys: Iterable[str]) -> dict[str, str]:
+    """The labels behind some keys, under the names that the rules use."""
+    found = {key: find_label(labels, key) for key in keys}
+    return {key: value for key, value in found.items() if value is not None}

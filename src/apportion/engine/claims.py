@@ -1,0 +1,144 @@
+"""Which usage shares which pool: the pool's `usage` selector, or the resources that its cost lines name."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+
+from apportion.engine.bearers import asked_by, bearer_number, known_labels
+from apportion.engine.encode import METER_NUMBER, Encoded
+from apportion.engine.resources import Resources
+from apportion.engine.setting import Setting
+from apportion.engine.workloads import Person, Season
+from apportion.errors import PolicyError
+from apportion.model.meters import METERS
+from apportion.policy.document import Policy
+from apportion.policy.match import Glob
+from apportion.policy.pools import Pool
+
+WHOLE_POOL = 0  # the curve of money that names no resource; a resource's curve is its number + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The resources of a pool and the persons whose usage counts in it; `pairs` where the two cannot be told apart."""
+
+    resources: tuple[int, ...]
+    persons: tuple[int, ...]
+    pairs: frozenset[tuple[int, int]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A season's usage rows of one pool, each with its curve, bearer and rate (weight by resource)."""
+
+    rows: Any
+    rates: tuple[Fraction, ...]
+
+
+def reach_of(pool: Pool, named: set[str], resources: Resources, persons: tuple[Person, ...]) -> Reach:
+    names = list(resources.labels)
+    if pool.usage is None:
+        found = tuple(n for n, name in enumerate(names) if name in named)
+        return Reach(found, tuple(range(len(persons))), None)
+    keys = pool.usage.keys
+    of_resource = {key for key in keys if resources.carries(key)}
+    left = alike(known_labels(labels, of_resource) for labels in resources.labels.values())
+    right = alike(known_labels(person.labels, keys - of_resource) for person in persons)
+    cases = [(mine, theirs) for mine in left for theirs in right if pool.usage.matches(dict(mine) | dict(theirs))]
+    rows, columns = {mine for mine, _ in cases}, {theirs for _, theirs in cases}
+    found = tuple(sorted(n for mine in rows for n in left[mine]))
+    people = tuple(sorted(m for theirs in columns for m in right[theirs]))
+    if len(cases) == len(rows) * len(columns):
+        return Reach(found, people, None)
+    return Reach(found, people, frozenset((n, m) for mine, theirs in cases for n in left[mine] for m in right[theirs]))
+
+
+def alike(labels: Iterable[Mapping[str, str]]) -> dict[tuple[tuple[str, str], ...], list[int]]:
+    """Numbers that carry the same labels, together: a selector is asked once per kind."""
+    out: dict[tuple[tuple[str, str], ...], list[int]] = {}
+    for number, mine in enumerate(labels):
+        out.setdefault(tuple(sorted(mine.items())), []).append(number)
+    return out
+
+
+def rates_of(pool: Pool, resources: Resources) -> tuple[list[int], tuple[Fraction, ...]]:
+    """The weight that each resource's labels give, as a number into the list of distinct ones."""
+    keys = [key for key in pool.weights if resources.carries(key)]
+    weights = [weight_of(pool, known_labels(labels, keys), keys) for labels in resources.labels.values()]
+    distinct = sorted(set(weights)) or [Fraction(1)]
+    return [distinct.index(weight) for weight in weights], tuple(distinct)
+
+
+def weight_of(pool: Pool, labels: Mapping[str, str], keys: list[str]) -> Fraction:
+    """The product over the keys; a value that no glob names weighs 1."""
+    weight = Fraction(1)
+    for key in keys:
+        value = labels.get(key)
+        weight *= next((w for glob, w in pool.weights[key].items() if value is not None and Glob(glob).matches(value)), Fraction(1))
+    return weight
+
+
+def claim(name: str, reach: Reach, season: Season, setting: Setting) -> Claim:
+    """The rows of a pool, numbered for summing."""
+    pool = setting.policy.pools[name]
+    keys = asked_by(name, pool, setting.policy)
+    rate_of, rates = rates_of(pool, setting.resources)
+    nodes = setting.backend.lend(pa.table({
+        "resource": pa.array(reach.resources, pa.int32()),
+        "curve": pa.array([n + 1 if pool.scope == "resource" else WHOLE_POOL for n in reach.resources], pa.int32()),
+        "rate": pa.array([rate_of[n] for n in reach.resources], pa.int32()),
+    }))  # fmt: skip
+    people = setting.backend.lend(pa.table({
+        "person": pa.array(reach.persons, pa.int32()),
+        "bearer": pa.array([bearer_number(season.persons[m], keys, setting.bearers) for m in reach.persons], pa.int32()),
+    }))  # fmt: skip
+    rows = setting.encoded.rows
+    rows = rows.filter(
+        rows.meter.isin([METER_NUMBER[meter] for meter in pool.meter]),
+        rows.start_s < season.interval.end_s,
+        rows.end_s > season.interval.start_s,
+    )
+    rows = rows.join(nodes, "resource").join(people, "person")
+    if reach.pairs is not None:
+        pairs = sorted(reach.pairs)
+        allowed = setting.backend.lend(pa.table({
+            "resource": pa.array([n for n, _ in pairs], pa.int32()),
+            "person": pa.array([m for _, m in pairs], pa.int32()),
+        }))  # fmt: skip
+        rows = rows.semi_join(allowed, ["resource", "person"])
+    return Claim(rows, rates)
+
+
+def component_of(pool: Pool) -> str:
+    """Two pools may share one usage row if they are of different components."""
+    return pool.component or next((METERS[name].component for name in pool.meter), "")
+
+
+def refuse_overlaps(policy: Policy, reaches: Mapping[str, Reach], encoded: Encoded, persons: int) -> None:
+    """A usage row counts in one pool per meter and component."""
+    names = list(reaches)
+    for n, first in enumerate(names):
+        for second in names[n + 1 :]:
+            one, two = policy.pools[first], policy.pools[second]
+            meters = set(one.meter) & set(two.meter)
+            if not meters or component_of(one) != component_of(two):
+                continue
+            shared = set(reaches[first].resources) & set(reaches[second].resources)
+            people = set(reaches[first].persons) & set(reaches[second].persons)
+            if shared and people and occurs(encoded, shared, people, meters, persons):
+                raise PolicyError(
+                    "usage-overlap",
+                    f"pools '{first}' and '{second}' both count {', '.join(sorted(meters))} usage on {encoded.resources[min(shared)]}",
+                    where=f"{policy.file}:{policy.line('pools', first)} and {policy.file}:{policy.line('pools', second)}",
+                    hint="give one of them a narrower `usage`, or another `component` if both costs are driven by the same usage",
+                )
+
+
+def occurs(encoded: Encoded, resources: set[int], people: set[int], meters: set[str], persons: int) -> bool:
+    rows = encoded.rows.filter(encoded.rows.resource.isin(sorted(resources)), encoded.rows.meter.isin([METER_NUMBER[m] for m in meters]))
+    if len(people) < persons:
+        rows = rows.filter(rows.person.isin(sorted(people)))
+    return bool(rows.limit(1).count().to_pyarrow().as_py())

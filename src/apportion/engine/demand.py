@@ -1,0 +1,200 @@
+"""What was asked for: unit-seconds per bearer and cell, found from the start and end of each usage interval alone.
+
+A running sum of +amount/-amount events gives the level; the cost of this step grows with the rows, not with the length of jobs or the
+number of slots. Flows (bytes moved, joules) are spread evenly over their interval, whole units adding up.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import ibis
+
+from apportion.engine.backend import whole_quotient as divide
+from apportion.engine.calendar import Calendar
+from apportion.engine.encode import METER_NUMBER
+from apportion.model.meters import METERS
+from apportion.model.times import Interval
+from apportion.policy.pools import Driver, Pool
+
+LARGEST_INT = 2**62
+UNITS, ALLOCATED, HELD = range(3)
+
+Series = dict[tuple[int, int, int], dict[int, list[int]]]  # (curve, bearer, rate) -> cell -> [units, allocated, held]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How a row's amount becomes whole units: one factor per meter, and what one unit is of the natural unit."""
+
+    factors: Mapping[str, int]  # per base unit of each meter
+    allocated: int  # the driver's weights, as whole numbers: units = factor * (allocated * a + used * u)
+    used: int
+    natural: Fraction  # natural units in one unit
+
+    @property
+    def capacity(self) -> int:
+        return self.allocated + self.used
+
+
+def scale_of(pool: Pool) -> Scale:
+    """Weights per natural unit and the driver's blend, over one common denominator."""
+    weights = {name: weight / METERS[name].base for name, weight in pool.meter.items()}
+    below = lcm(*(weight.denominator for weight in weights.values()))
+    alpha = {"allocated": Fraction(1), "used": Fraction(0), "max": Fraction(1)}.get(pool.driver.kind, pool.driver.alpha)
+    if pool.driver.kind == "max":
+        return Scale({name: int(weight * below) for name, weight in weights.items()}, 1, 0, Fraction(1, below))
+    parts = alpha.denominator
+    factors = {name: int(weight * below) for name, weight in weights.items()}
+    return Scale(factors, alpha.numerator, parts - alpha.numerator, Fraction(1, below * parts))
+
+
+def measures(usage: Any, driver: Driver, scale: Scale) -> dict[str, Any]:
+    """What is summed: units by the driver, and beside them what was allocated and what was held without use, where they differ."""
+    factor = ibis.cases(*((usage.meter == METER_NUMBER[name], number) for name, number in scale.factors.items()), else_=0).cast("int64")
+    allocated = usage.allocated * factor
+    used = ibis.coalesce(usage.used, usage.allocated) * factor
+    if driver.kind == "allocated":
+        return {"units": allocated}
+    if driver.kind == "max":
+        return {"units": ibis.greatest(allocated, used), "allocated": allocated}
+    units = allocated * scale.allocated + used * scale.used
+    held = allocated * scale.capacity
+    return {"units": units, "allocated": held, "held": ibis.greatest(held - units, 0)}
+
+
+def wide(usage: Any, scale: Scale, calendar: Calendar) -> bool:
+    """Whether sums may leave 64 bits; then 38-digit decimals are summed instead."""
+    largest = usage.aggregate(
+        a=ibis.coalesce(usage.allocated.max(), 0), u=ibis.coalesce(usage.used.max(), 0), n=usage.count()
+    ).to_pyarrow().to_pylist()[0]  # fmt: skip
+    factor = max(scale.factors.values(), default=1) * max(1, scale.capacity)
+    return max(largest["a"], largest["u"]) * factor * calendar.cell_s * max(1, largest["n"]) >= LARGEST_INT
+
+
+def level_events(usage: Any, sums: dict[str, Any], calendar: Calendar, *, decimal: bool) -> Any:
+    """One event where each row starts and one where it ends: its part of that cell, and the level from the next cell on."""
+
+    def events(second: Any, sign: int) -> Any:
+        offset = second - calendar.start_s
+        inside = offset % calendar.cell_s
+        cell = ((offset - inside) / calendar.cell_s).cast("int64")
+        values = {}
+        for name, amount in sums.items():
+            signed = (amount.cast("decimal(38,0)") if decimal else amount) * sign
+            values[f"{name}_level"] = signed
+            values[f"{name}_part"] = signed * (calendar.cell_s - inside)
+        rows = usage.select("curve", "bearer", "rate", cell=cell, **values)
+        return rows.group_by("curve", "bearer", "rate", "cell").aggregate(**{
+            name: rows[name].sum().cast("decimal(38,0)") if decimal else rows[name].sum() for name in values
+        })  # fmt: skip
+
+    window = calendar.window
+    start = ibis.greatest(usage.start_s, window.start_s)
+    end = ibis.least(usage.end_s, window.end_s)
+    return ibis.union(events(start, 1), events(end, -1))
+
+
+def flow_parts(usage: Any, sums: dict[str, Any], calendar: Calendar) -> Any:
+    """Each flow row cut at the cells it crosses: whole units, the running floor of an even spread."""
+    length = usage.end_s - usage.start_s
+    first = divide(usage.start_s - calendar.start_s, calendar.cell_s)
+    last = divide(usage.end_s - calendar.start_s - 1, calendar.cell_s)
+    rows = usage.select("curve", "bearer", "rate", "start_s", length=length, **sums, cell=ibis.range(first, last + 1).unnest())
+    begin = ibis.greatest(calendar.start_s + rows.cell * calendar.cell_s - rows.start_s, 0)
+    end = ibis.least(calendar.start_s + (rows.cell + 1) * calendar.cell_s - rows.start_s, rows.length)
+
+    def until(amount: Any, second: Any) -> Any:
+        """The whole units that have flowed after some seconds: no product leaves 64 bits."""
+        rest = amount % rows.length
+        return divide(amount - rest, rows.length) * second + divide(rest * second, rows.length)
+
+    values = {f"{name}_part": until(rows[name], end) - until(rows[name], begin) for name in sums}
+    parts = rows.select("curve", "bearer", "rate", "cell", **values)
+    return parts.group_by("curve", "bearer", "rate", "cell").aggregate(**{
+        name: parts[name].cast("decimal(38,0)").sum().cast("decimal(38,0)") for name in values
+    })  # fmt: skip
+
+
+def measure_demand(usage: Any, pool: Pool, calendar: Calendar) -> Series:
+    """Unit-seconds of rows that already carry their curve, bearer and rate."""
+    scale = scale_of(pool)
+    flows = [METER_NUMBER[name] for name in pool.meter if METERS[name].flow]
+    levels = [METER_NUMBER[name] for name in pool.meter if not METERS[name].flow]
+    found: Series = {}
+    if levels:
+        rows = usage.filter(usage.meter.isin(levels))
+        sums = measures(rows, pool.driver, scale)
+        found = integrate_events(level_events(rows, sums, calendar, decimal=wide(rows, scale, calendar)), list(sums), calendar)
+    if flows:
+        rows = usage.filter(usage.meter.isin(flows))
+        sums = measures(rows, pool.driver, scale)
+        add_parts(found, flow_parts(rows, sums, calendar).to_pyarrow().to_pylist(), list(sums), calendar)
+    return found
+
+
+def triple(row: Mapping[str, Any], names: list[str], ending: str) -> list[int]:
+    """[units, allocated, held] of a row; what is not measured apart equals the units, and nothing is held."""
+    units = int(row[f"units_{ending}"])
+    allocated = int(row[f"allocated_{ending}"]) if "allocated" in names else units
+    return [units, allocated, int(row[f"held_{ending}"]) if "held" in names else 0]
+
+
+def integrate_events(events: Any, names: list[str], calendar: Calendar) -> Series:
+    """Run the query, then integrate the events of each bearer over the cells."""
+    series: dict[tuple[int, int, int], dict[int, tuple[list[int], list[int]]]] = defaultdict(dict)
+    for row in events.to_pyarrow().to_pylist():
+        cells = series[row["curve"], row["bearer"], row["rate"]]
+        part, level = cells.setdefault(row["cell"], ([0, 0, 0], [0, 0, 0]))
+        for n, (more, higher) in enumerate(zip(triple(row, names, "part"), triple(row, names, "level"), strict=True)):
+            part[n] += more
+            level[n] += higher
+    found: Series = {}
+    for key, cells in series.items():
+        integrate(found.setdefault(key, {}), cells, calendar)
+    return found
+
+
+def integrate(out: dict[int, list[int]], series: Mapping[int, tuple[list[int], list[int]]], calendar: Calendar) -> None:
+    level = [0, 0, 0]
+    cells = sorted(series)
+    for cell, following in zip(cells, [*cells[1:], calendar.cells], strict=True):
+        part, rise = series[cell]
+        if cell < calendar.cells:
+            add(out, cell, [part[n] + level[n] * calendar.cell_s for n in range(3)])
+        level = [level[n] + rise[n] for n in range(3)]
+        if any(level):
+            held = [amount * calendar.cell_s for amount in level]
+            for between in range(cell + 1, following):
+                add(out, between, held)
+
+
+def add_parts(found: Series, rows: Iterable[Mapping[str, Any]], names: list[str], calendar: Calendar) -> None:
+    for row in rows:
+        if 0 <= row["cell"] < calendar.cells:
+            cells = found.setdefault((row["curve"], row["bearer"], row["rate"]), {})
+            add(cells, row["cell"], triple(row, names, "part"))
+
+
+def add(out: dict[int, list[int]], cell: int, amounts: list[int]) -> None:
+    if any(amounts):
+        known = out.get(cell)
+        out[cell] = [known[n] + amounts[n] for n in range(3)] if known else list(amounts)
+
+
+def integrate_levels(rows: Iterable[tuple[Interval, int]], calendar: Calendar) -> dict[int, int]:
+    """Unit-seconds per cell of a few intervals held at a level: capacity and reservations."""
+    series: dict[int, tuple[list[int], list[int]]] = {}
+    for interval, amount in rows:
+        inside = interval.clip(calendar.window)
+        for second, sign in ((inside.start_s, 1), (inside.end_s, -1)) if inside.seconds > 0 else ():
+            cell = calendar.cell(second)
+            part, level = series.setdefault(cell, ([0, 0, 0], [0, 0, 0]))
+            part[0] += sign * amount * (calendar.cell_s - (second - calendar.start_s) % calendar.cell_s)
+            level[0] += sign * amount
+    out: dict[int, list[int]] = {}
+    integrate(out, series, calendar)
+    return {cell: amounts[0] for cell, amounts in out.items()}

@@ -1,0 +1,57 @@
+"""Usage in whole numbers: every workload, resource and meter becomes a dense integer once, before anything is joined or summed.
+
+With text keys one step over 20 million rows takes 65 s instead of 5 s.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ibis
+import numpy as np
+import pyarrow as pa
+
+from apportion.engine.backend import Backend
+from apportion.engine.resources import Resources
+from apportion.engine.workloads import Workforce
+from apportion.model.meters import METERS
+from apportion.model.times import Interval
+
+METER_NUMBER: Mapping[str, int] = {name: number for number, name in enumerate(sorted(METERS))}
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """`rows`: work, person, resource, meter, start_s, end_s, allocated, used. A workload that nobody described is -1, its person the last."""
+
+    rows: Any
+    resources: tuple[str, ...]
+
+
+def encode(usage: Any, workforce: Workforce, resources: Resources, window: Interval, backend: Backend) -> Encoded:
+    names = tuple(resources.labels)
+    unknown = len(workforce.seasons[0].persons) - 1 if workforce.seasons else 0
+    persons = workforce.seasons[0].person_of if workforce.seasons else np.zeros(len(workforce.ids), dtype=np.int64)
+    workloads = backend.lend(pa.table({
+        "workload": workforce.ids,
+        "work": pa.array(np.arange(len(workforce.ids), dtype=np.int32)),
+        "person": pa.array(persons.astype(np.int32)),
+    }))  # fmt: skip
+    nodes = backend.lend(pa.table({
+        "resource": pa.array(names, pa.string()),
+        "number": pa.array(np.arange(len(names), dtype=np.int32)),
+    }))  # fmt: skip
+    usage = usage.filter(usage.start_s < window.end_s, usage.end_s > window.start_s, usage.end_s > usage.start_s)
+    meter = ibis.cases(*((usage.meter == name, number) for name, number in METER_NUMBER.items()), else_=-1)
+    joined = usage.mutate(meter_number=meter.cast("int8")).join(nodes, "resource").left_join(workloads, "workload")
+    rows = joined.select(
+        work=ibis.coalesce(joined.work, -1).cast("int32"),
+        person=ibis.coalesce(joined.person, unknown).cast("int32"),
+        resource=joined.number,
+        meter=joined.meter_number,
+        start_s=joined.start_s,
+        end_s=joined.end_s,
+        allocated=joined.allocated,
+        used=joined.used,
+    )
+    return Encoded(backend.keep(rows), names)

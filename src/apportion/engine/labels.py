@@ -1,0 +1,60 @@
+"""Labels, met in bulk: the few distinct combinations of the labels that the policy asks about, instead of every row.
+
+Rules are matched once per combination; rows carry the combination's number.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.policy.match import pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Combinations:
+    """`of_row[i]` is the number of row i's combination; `labels[n]` are the labels of combination n, without the missing ones."""
+
+    of_row: np.ndarray
+    labels: tuple[Mapping[str, str], ...]
+
+
+def named_in(templates: Iterable[str]) -> set[str]:
+    """The labels that templates ask for."""
+    return {part for template in templates for kind, part in pieces(template) if kind == "label"}
+
+
+def keys_of(column: pa.ChunkedArray) -> list[str]:
+    """Every label key that occurs, sorted."""
+    found: set[str] = set()
+    for chunk in column.chunks:
+        found.update(pc.unique(chunk.keys).to_pylist())
+    return sorted(found)
+
+
+def label_column(column: pa.ChunkedArray, known: Sequence[str], key: str) -> pa.ChunkedArray | None:
+    """The label `key`, else the first that ends in `.key`, of every row; None where no row has it."""
+    names = ([key] if key in known else []) + [name for name in known if name.endswith("." + key)]
+    if not names:
+        return None
+    return pc.coalesce(*(pc.map_lookup(column, name, "first") for name in names))
+
+
+def combine(rows: int, columns: Mapping[str, pa.ChunkedArray | pa.Array | None]) -> Combinations:
+    """The distinct combinations of some text columns, in an order that does not depend on the rows' order."""
+    codes = np.zeros(rows, dtype=np.int64)
+    present = {key: column for key, column in columns.items() if column is not None}
+    for column in present.values():
+        values = pc.dictionary_encode(column, null_encoding="encode")
+        array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        indices = array.indices.to_numpy(zero_copy_only=False)
+        _, codes = np.unique(codes * (len(array.dictionary) + 1) + indices, return_inverse=True)
+    _, first, of_row = np.unique(codes, return_index=True, return_inverse=True)
+    picked = {key: column.take(pa.array(first)).to_pylist() for key, column in present.items()}
+    labels = [{key: values[n] for key, values in picked.items() if values[n] is not None} for n in range(len(first))]
+    order = sorted(range(len(labels)), key=lambda n: sorted(labels[n].items()))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return Combinations(rank[of_row] if rows else of_row, tuple(labels[n] for n in order))

@@ -1,0 +1,68 @@
+"""Overheads: money shared in proportion to what the owners' own pools cost them, and an owner's own charges passed on the same way."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from apportion.engine.account import Account, Column, Entry, divide_up
+from apportion.engine.bearers import Bearers
+from apportion.engine.calendar import Calendar
+from apportion.engine.lines import Tranche
+from apportion.engine.price import spread, system_entry
+from apportion.model.owner import Owner
+from apportion.policy.document import Policy
+
+SHARED = ("usage", "idle", "overhead")
+
+
+def charge_overhead(
+    name: str, tranches: Iterable[Tranche], account: Account, policy: Policy, calendar: Calendar, *, bearers: Bearers, currencies: Mapping[str, str]
+) -> Account:
+    """The transfers of one `by: cost` pool, to be added to the account."""
+    pool = policy.pools[name]
+    out = Account()
+    shares = cost_shares(account, pool.over, pool.from_owner, bearers, currencies)
+    for tranche in tranches:
+        column = Column(tranche.bill, tranche.component, tranche.family)
+        for slot, grains in spread(tranche, "day", calendar):
+            give(out, column, name, calendar.day_of[slot[0]], grains, shares[currencies[column.bill]], bearers)
+    if pool.from_owner:
+        for entry, grains in passed_on(account, pool.from_owner, bearers):
+            recipients = shares[currencies[entry.column.bill]]
+            if recipients:
+                out.add(entry._replace(pool=name, reason="overhead", cause=""), -grains)
+                give(out, entry.column, name, entry.day, grains, recipients, bearers)
+    return out
+
+
+def cost_shares(
+    account: Account, over: Iterable[str] | str, source: str | None, bearers: Bearers, currencies: Mapping[str, str]
+) -> defaultdict[str, dict[Owner, int]]:
+    """Per currency, what each owner has been charged so far; owners in credit and the system's own take no part."""
+    sums: dict[str, dict[Owner, int]] = defaultdict(lambda: defaultdict(int))
+    for entry, grains in account:
+        owner = bearers[entry.bearer].owner
+        taking = not owner.is_system and owner.team != source and (over == "all" or owner.team in over)
+        if taking and entry.reason in SHARED:
+            sums[currencies[entry.column.bill]][owner] += grains
+    out: defaultdict[str, dict[Owner, int]] = defaultdict(dict)
+    for currency, owners in sums.items():
+        out[currency] = {owner: grains for owner, grains in sorted(owners.items()) if grains > 0}
+    return out
+
+
+def passed_on(account: Account, team: str, bearers: Bearers) -> list[tuple[Entry, int]]:
+    """An owner's charges by day and column: the whole of them, netted."""
+    sums: dict[Entry, int] = defaultdict(int)
+    for entry, grains in account:
+        owner = bearers[entry.bearer].owner
+        if owner.team == team and entry.reason in SHARED:
+            sums[Entry(entry.column, "", entry.day, "overhead", "", bearers.number(owner))] += grains
+    return [(entry, grains) for entry, grains in sums.items() if grains]
+
+
+def give(out: Account, column: Column, pool: str, day: int, grains: int, shares: Mapping[Owner, int], bearers: Bearers) -> None:
+    if not shares:
+        out.add(system_entry(column, pool, day, "no demand", bearers), grains)
+        return
+    for owner, part in zip(shares, divide_up(grains, shares.values(), sum(shares.values())), strict=True):
+        out.add(Entry(column, pool, day, "overhead", "", bearers.number(owner)), part)

@@ -1,0 +1,222 @@
+"""Who owes what: the plan of a period, from its evidence and its policy.
+
+Price and charge each pool, settle (idle, overheads, followers, credits, adjustments), round down the tree. A plan is a value: `apply` posts
+it, `explain`, the reports and the pages read it.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.engine.account import Account, Column
+from apportion.engine.backend import Backend
+from apportion.engine.bearers import Bearers
+from apportion.engine.calendar import Calendar, make_calendar
+from apportion.engine.claims import reach_of, refuse_overlaps
+from apportion.engine.digest import digest_of
+from apportion.engine.encode import encode
+from apportion.engine.followers import charge_followers
+from apportion.engine.lines import FOLLOWER, NO_POOL, PROBLEM, Bill, Ledgered, Tranche, read_lines
+from apportion.engine.overhead import charge_overhead
+from apportion.engine.pools import PoolResult, charge_pool
+from apportion.engine.postings import Postings, make_postings
+from apportion.engine.price import spread, system_entry
+from apportion.engine.resources import capacity_rows, read_resources
+from apportion.engine.rounding import leaves, round_tree
+from apportion.engine.setting import Setting
+from apportion.engine.stated import charge_stated
+from apportion.engine.transfers import Books, adjust
+from apportion.engine.workloads import read_workforce
+from apportion.errors import Problem, require_equal
+from apportion.model.meters import METERS
+from apportion.model.money import to_decimal
+from apportion.model.times import Interval, Period
+from apportion.policy.document import Policy
+
+STATED = ("direct", "even", "fixed")
+NOBODY_CLAIMS = {NO_POOL: "no pool", PROBLEM: "problem"}
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A period's evidence and its policy. `inputs` are the content digests of the tables, `previous` what each team owed last period."""
+
+    period: Period
+    policy: Policy
+    cost_lines: pa.Table
+    usage: Any
+    capacity: pa.Table
+    reservations: pa.Table
+    workloads: pa.Table
+    previous: Mapping[str, Decimal] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How the figures came about, for `explain`: the lines as placed, and each pool's market, prices and weights."""
+
+    setting: Setting
+    lines: Ledgered
+    pools: Mapping[str, PoolResult]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    period: Period
+    policy_version: str
+    digest: str
+    postings: pa.Table
+    bill_days: pa.Table
+    bills: tuple[Bill, ...]
+    problems: tuple[Problem, ...]
+    exact: tuple[int, ...]  # grains, one per posting
+    trace: Trace
+
+
+def make_plan(world: World, backend: Backend) -> Plan:
+    """The plan of one period."""
+    usage = backend.lend(world.usage) if isinstance(world.usage, pa.Table) else world.usage
+    resources = read_resources(usage, world.capacity)
+    lines = read_lines(world.cost_lines, world.policy, world.period, resources)
+    setting = make_setting(world, lines, usage, backend)
+    results = charge_pools(lines, setting)
+    account = settle(results, lines, setting, world.previous)
+    return conclude(world, lines, setting, results, account)
+
+
+def window_of(world: World, lines: Ledgered, zone: ZoneInfo) -> tuple[Interval, list[int]]:
+    """The hull of the period and of every charge and billing period, and the bounds of the latter."""
+    own = world.period.interval(zone)
+    found = [own, *(interval for tranche in lines.tranches for interval in (tranche.charge, tranche.billing))]
+    hull = Interval(min(interval.start_s for interval in found), max(max(interval.end_s, interval.start_s + 1) for interval in found))
+    billing = {tranche.billing for tranche in lines.tranches}
+    return hull, sorted({bound for interval in billing for bound in (interval.start_s, interval.end_s)})
+
+
+def make_setting(world: World, lines: Ledgered, usage: Any, backend: Backend) -> Setting:
+    zone = ZoneInfo(world.policy.time_zone)
+    hull, bounds = window_of(world, lines, zone)
+    calendar = make_calendar(hull, zone, bounds)
+    resources = read_resources(usage, world.capacity)
+    workforce = read_workforce(world.workloads, world.policy, calendar.window)
+    return Setting(
+        period=world.period,
+        policy=world.policy,
+        calendar=calendar,
+        workforce=workforce,
+        resources=resources,
+        encoded=encode(usage, workforce, resources, calendar.window, backend),
+        capacity=capacity_rows(world.capacity, METERS),
+        reservations=world.reservations,
+        currencies={bill.id: bill.currency for bill in lines.bills},
+        backend=backend,
+        bearers=Bearers(),
+    )
+
+
+def charge_pools(lines: Ledgered, setting: Setting) -> dict[str, PoolResult]:
+    """Every pool but the overheads, each on its own."""
+    policy = setting.policy
+    tranches = by_pool(lines)
+    persons = setting.workforce.seasons[0].persons
+    shared = [name for name, pool in policy.pools.items() if pool.method not in (*STATED, "by_cost")]
+    reaches = {
+        name: reach_of(policy.pools[name], {tranche.resource for tranche in tranches[name]}, setting.resources, persons) for name in shared
+    }
+    refuse_overlaps(policy, reaches, setting.encoded, len(persons))
+    results = {name: charge_pool(name, tranches[name], reaches[name], setting) for name in shared}
+    for name, pool in policy.pools.items():
+        if pool.method in STATED:
+            account, problems = charge_stated(name, tranches[name], policy, setting.calendar, setting.bearers)
+            results[name] = PoolResult(account, problems=problems)
+    return results
+
+
+def by_pool(lines: Ledgered) -> defaultdict[str, list[Tranche]]:
+    out: defaultdict[str, list[Tranche]] = defaultdict(list)
+    for tranche in lines.tranches:
+        out[tranche.pool].append(tranche)
+    return out
+
+
+def settle(results: Mapping[str, PoolResult], lines: Ledgered, setting: Setting, previous: Mapping[str, Decimal]) -> Account:
+    """Usage and idle are in; now overheads, followers, credits and adjustments, each a balanced transfer."""
+    account = Account()
+    tranches = by_pool(lines)
+    currencies = dict(setting.currencies) | {result.card.bill: setting.policy.currency for result in results.values() if result.card}
+    for name in setting.policy.pools:
+        if name in results:
+            account.merge(results[name].account)
+    account.merge(unclaimed(tranches, setting.calendar, setting.bearers))
+    for name, pool in setting.policy.pools.items():
+        if pool.method == "by_cost":
+            account.merge(charge_overhead(
+                name, tranches[name], account, setting.policy, setting.calendar, bearers=setting.bearers, currencies=currencies
+            ))  # fmt: skip
+    account.merge(charge_followers(tranches[FOLLOWER], account, setting.calendar, setting.bearers))
+    for result in results.values():
+        account.merge(result.later)
+    books = Books(setting.policy, setting.bearers, setting.calendar.days, currencies, previous)
+    for rule in setting.policy.adjustments:
+        account.merge(adjust(account, rule, books))
+    return account
+
+
+def unclaimed(tranches: Mapping[str, list[Tranche]], calendar: Calendar, bearers: Bearers) -> Account:
+    """Money that no pool claims, and money of rows that something is wrong with: visible, with its cause."""
+    out = Account()
+    for pool, cause in NOBODY_CLAIMS.items():
+        for tranche in tranches.get(pool, ()):
+            for slot, grains in spread(tranche, "day", calendar):
+                column = Column(tranche.bill, tranche.component, tranche.family)
+                out.add(system_entry(column, "", calendar.day_of[slot[0]], cause, bearers), grains)
+    return out
+
+
+def conclude(world: World, lines: Ledgered, setting: Setting, results: Mapping[str, PoolResult], account: Account) -> Plan:
+    exact = leaves(account, setting.bearers, [str(day) for day in setting.calendar.days])
+    nanos, dust = round_tree(exact)
+    cards = [result.card for result in results.values() if result.card]
+    bills = (*lines.bills, *(card_bill(card.bill, account, setting) for card in cards))
+    made = make_postings(world.period, bills, exact, nanos, dust)
+    check_totals(lines, made, cards)
+    found = [*lines.problems, *setting.workforce.problems, *(problem for result in results.values() for problem in result.problems)]
+    return Plan(
+        period=world.period,
+        policy_version=world.policy.version,
+        digest=digest_of(made.postings, world.policy.version, world.inputs),
+        postings=made.postings,
+        bill_days=made.bill_days,
+        bills=bills,
+        problems=tuple(dict.fromkeys(found)),
+        exact=made.exact,
+        trace=Trace(setting, lines, results),
+    )
+
+
+def card_bill(bill: str, account: Account, setting: Setting) -> Bill:
+    total = sum(grains for entry, grains in account if entry.column.bill == bill)
+    return Bill(bill, "rate card", setting.policy.currency, to_decimal(total), 0)
+
+
+def check_totals(lines: Ledgered, made: Postings, cards: list[Column]) -> None:
+    """The sum of postings is the bill, digit for digit, for every bill and component; recomputed from the lines, not from the engine's sums."""
+    components = pa.table({"bill": lines.bill_of, "component": lines.components, "amount": lines.amounts})
+    expected = sums(components, ["bill", "component"])
+    own = {card.bill for card in cards}
+    posted = {key: total for key, total in sums(made.postings, ["bill", "component"]).items() if key[0] not in own}
+    for key in sorted(set(expected) | set(posted)):
+        require_equal(f"postings of {key[0]}, {key[1]}", expected.get(key, Decimal(0)), posted.get(key, Decimal(0)))
+
+
+def sums(table: pa.Table, keys: list[str]) -> dict[tuple[str, ...], Decimal]:
+    grouped = table.group_by(keys).aggregate([("amount", "sum")])
+    rows = zip(*(grouped[key].to_pylist() for key in keys), pc.cast(grouped["amount_sum"], pa.decimal128(38, 18)).to_pylist(), strict=True)
+    return {tuple(row[:-1]): row[-1] for row in rows if row[-1]}

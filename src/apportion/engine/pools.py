@@ -1,0 +1,211 @@
+"""One pool from beginning to end: its money, the usage that shares it, and the account that its method makes of both."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import ibis
+import pyarrow as pa
+
+from apportion.engine.account import Account, Column, Entry, cumulative
+from apportion.engine.calendar import Calendar
+from apportion.engine.cards import charge_cards, free_amounts, list_prices
+from apportion.engine.claims import WHOLE_POOL, Reach, claim, component_of
+from apportion.engine.demand import Series, measure_demand, scale_of
+from apportion.engine.idle import share_idle
+from apportion.engine.lines import Tranche
+from apportion.engine.occupancy import occupied_seconds, own_seconds, price_time
+from apportion.engine.price import Load, Market, Priced, Supply, price_market, settle_account, slot_money, sum_cells
+from apportion.engine.setting import Setting
+from apportion.engine.supply import read_supply
+from apportion.engine.transfers import give_credits
+from apportion.engine.weights import Used, factors, load_weights, reshare, unweighted
+from apportion.engine.workloads import Season, declared
+from apportion.errors import PolicyError, Problem
+
+HOUR_S = 3600
+Curves = dict[int, dict[int, dict[Load, list[int]]]]
+
+
+@dataclass(slots=True)
+class PoolResult:
+    """A pool's account, the transfers that wait for the overheads (credits, free amounts), and what `explain` reads."""
+
+    account: Account
+    later: Account = field(default_factory=Account)
+    problems: list[Problem] = field(default_factory=list)
+    market: Market | None = None
+    priced: Priced | None = None
+    weights: dict[Load, int] = field(default_factory=dict)
+    usage: Used = field(default_factory=dict)
+    reach: Reach | None = None
+    card: Column | None = None
+
+
+def by_curve(series: Series, season: Season, calendar: Calendar, out: Curves) -> None:
+    """Turn bearer-wise series into cell-wise ones, only inside the season."""
+    first, last = calendar.cell(season.interval.start_s), calendar.cell(season.interval.end_s)
+    for (curve, bearer, rate), cells in series.items():
+        here = out.setdefault(curve, {})
+        for cell, amounts in cells.items():
+            if first <= cell < last:
+                here.setdefault(cell, {})[bearer, rate] = amounts
+
+
+def whole_pool(curves: Curves) -> None:
+    """Beside the curves of single resources, the demand of all of them: what lines without a resource are shared by."""
+    whole: dict[int, dict[Load, list[int]]] = {}
+    for cells in curves.values():
+        for cell, loads in cells.items():
+            here = whole.setdefault(cell, {})
+            for load, amounts in loads.items():
+                known = here.get(load)
+                here[load] = [known[n] + amounts[n] for n in range(3)] if known else amounts
+    curves[WHOLE_POOL] = whole
+
+
+@dataclass(slots=True)
+class Demands:
+    demand: Curves = field(default_factory=dict)
+    own: Curves = field(default_factory=dict)
+    credited: tuple[Curves, ...] = ()
+    rates: tuple[Fraction, ...] = (Fraction(1),)
+
+
+def read_demand(name: str, reach: Reach, setting: Setting) -> Demands:
+    """Unit-seconds by bearer and cell, season by season; and those that each credit rule gives back."""
+    pool = setting.policy.pools[name]
+    found = Demands(credited=tuple({} for _ in pool.credit))
+    if not reach.resources or not reach.persons:
+        return found
+    for season in setting.workforce.seasons:
+        claimed = claim(name, reach, season, setting)
+        found.rates = claimed.rates
+        if pool.method == "time":
+            by_curve(own_seconds(claimed.rows, setting.calendar), season, setting.calendar, found.own)
+            seconds = occupied_seconds(claimed.rows, setting.calendar, setting.bearers, setting.backend)
+            by_curve(seconds, season, setting.calendar, found.demand)
+        else:
+            by_curve(measure_demand(claimed.rows, pool, setting.calendar), season, setting.calendar, found.demand)
+        for rule, curves in zip(pool.credit, found.credited, strict=True):
+            rows = given_back(claimed.rows, rule.outcome, rule.max_hours, setting)
+            if rows is None:
+                continue
+            series = own_seconds(rows, setting.calendar) if pool.method == "time" else measure_demand(rows, pool, setting.calendar)
+            by_curve(series, season, setting.calendar, curves)
+    if pool.scope == "resource":
+        for curves in (found.demand, found.own, *found.credited):
+            whole_pool(curves)
+    return found
+
+
+def given_back(rows: Any, outcome: str, max_hours: Fraction | None, setting: Setting) -> Any | None:
+    """The usage of workloads with an outcome, at most the last so many hours of each interval."""
+    outcomes = setting.workforce.outcomes.to_pylist()
+    works = [number for number, found in enumerate(outcomes) if found == outcome]
+    if not works:
+        return None
+    lent = setting.backend.lend(pa.table({"work": pa.array(works, pa.int32())}))
+    rows = rows.semi_join(lent, "work")
+    if max_hours is None:
+        return rows
+    longest = int(max_hours * HOUR_S)
+    return rows.mutate(start_s=ibis.greatest(rows.start_s, rows.end_s - longest))
+
+
+def charge_pool(name: str, tranches: list[Tranche], reach: Reach, setting: Setting) -> PoolResult:
+    """A pool that is shared by usage."""
+    pool = setting.policy.pools[name]
+    found = read_demand(name, reach, setting)
+    numbers = {resource: number for number, resource in enumerate(setting.encoded.resources)}
+    curve_of = {resource: number + 1 for resource, number in numbers.items() if number in set(reach.resources)}
+    money = slot_money(tranches, pool, setting.calendar, curve_of)
+    supply = Supply({}, {}, {})
+    if pool.method == "capacity_rate":
+        supply = read_supply(
+            name, setting.policy, reach, setting.calendar, scale_of(pool),
+            numbers=numbers, capacity=setting.capacity, reservations=setting.reservations,
+        )  # fmt: skip
+    market = Market(name, pool, money, found.demand, found.credited, supply, setting.calendar, setting.bearers)
+    result = charge_card_pool(market, setting) if pool.method == "rate_card" else charge_priced_pool(market, found, setting)
+    result.reach = reach
+    return result
+
+
+def charge_priced_pool(market: Market, found: Demands, setting: Setting) -> PoolResult:
+    priced = price_time(market, found.own) if market.pool.method == "time" else price_market(market)
+    usage, credited, weights = weighted(market, priced, found.rates, setting)
+    account = settle_account(market, priced, usage)
+    refuse_or_share_nowhere(market, priced, account, setting)
+    account.merge(share_idle(market, priced, usage, setting.policy))
+    later = give_credits(market.name, credited, setting.policy, setting.bearers)
+    return PoolResult(account, later, market=market, priced=priced, weights=weights, usage=usage)
+
+
+def weighted(market: Market, priced: Priced, rates: tuple[Fraction, ...], setting: Setting) -> tuple[Used, list[Used], dict[Load, int]]:
+    """Usage and credits after weights."""
+    if not market.pool.weights:
+        return unweighted(priced.usage), [unweighted(used) for used in priced.credited], {}
+    of_resource = {key for key in market.pool.weights if setting.resources.carries(key)}
+    loads = {load for _, _, load in priced.usage}
+    weights = load_weights(market.pool, loads, setting.bearers, rates, of_resource)
+    scale = factors(priced.usage, weights)
+    usage = reshare(priced.usage, weights, scale, setting.bearers)
+    credited = []
+    for used in priced.credited:
+        out: Used = defaultdict(int)
+        for (column, day, load), grains in used.items():
+            above, below = scale[column[:2]]
+            out[column, day, load[0]] += grains * weights[load] * above // below if below else grains
+        credited.append(out)
+    return usage, credited, weights
+
+
+def refuse_or_share_nowhere(market: Market, priced: Priced, account: Account, setting: Setting) -> None:
+    """What the policy says about money in a slot that nobody used: kept apart (already done), shared evenly, or refused."""
+    if not priced.nowhere or market.pool.on_zero == "unallocated":
+        return
+    policy = setting.policy
+    if market.pool.on_zero == "error":
+        days = ", ".join(sorted({str(market.calendar.days[day]) for _, day in priced.nowhere})[:3])
+        raise PolicyError(
+            "no-demand",
+            f"pool '{market.name}' has money on {days} and nobody used it",
+            where=f"{policy.file}:{policy.line('pools', market.name, 'on_zero')}",
+            hint="set on_zero: unallocated or even, or mend the usage",
+        )
+    teams = [setting.bearers.number(declared(team, policy)) for team in sorted(policy.teams)]
+    for entry, grains in [item for item in account if item[0].cause == "no demand"]:
+        if teams:
+            account.add(entry, -grains)
+            for team, part in zip(teams, cumulative(grains, [1] * len(teams)), strict=True):
+                account.add(entry._replace(cause="", bearer=team), part)
+
+
+def charge_card_pool(market: Market, setting: Setting) -> PoolResult:
+    """A price list beside a bill, or instead of one."""
+    own = None if market.money else card_column(market, setting)
+    loads = sum_cells(market.demand.get(WHOLE_POOL, {}), card_span(market, setting), market.calendar)
+    listed, problems = list_prices(market, loads)
+    usage, account = charge_cards(market, listed, own, setting.currencies, setting.policy.currency)
+    for (column, day, bearer), grains in usage.items():
+        cause = "no owner" if setting.bearers[bearer].owner.is_system else ""
+        account.add(Entry(column, market.name, day, "usage", cause, bearer), grains)
+    payer = declared(market.pool.free.paid_by, setting.policy) if market.pool.free else None
+    later = free_amounts(market, loads, usage, payer) if payer else Account()
+    return PoolResult(account, later, problems, market=market, usage=usage, card=own)
+
+
+def card_column(market: Market, setting: Setting) -> Column:
+    """Without cost lines the price list is the bill."""
+    return Column(f"rate card {market.name} {setting.period} {setting.policy.currency}", component_of(market.pool))
+
+
+def card_span(market: Market, setting: Setting) -> tuple[int, int]:
+    """The cells that a card charges: those of its bills' slots, else the period."""
+    slots = {slot for _, slot in market.money}
+    if slots:
+        return min(first for first, _ in slots), max(last for _, last in slots)
+    return market.calendar.widen(setting.period.interval(ZoneInfo(setting.policy.time_zone)))

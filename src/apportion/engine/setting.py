@@ -1,0 +1,33 @@
+"""What every pool of a plan is computed from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from apportion.engine.backend import Backend
+from apportion.engine.bearers import Bearers
+from apportion.engine.calendar import Calendar
+from apportion.engine.encode import Encoded
+from apportion.engine.resources import Resources
+from apportion.engine.workloads import Workforce
+from apportion.model.times import Period
+from apportion.policy.document import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The period's evidence, encoded; `currencies` of each bill."""
+
+    period: Period
+    policy: Policy
+    calendar: Calendar
+    workforce: Workforce
+    resources: Resources
+    encoded: Encoded
+    capacity: list[dict[str, Any]]
+    reservations: pa.Table
+    currencies: Mapping[str, str]
+    backend: Backend
+    bearers: Bearers

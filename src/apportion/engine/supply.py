@@ -1,0 +1,72 @@
+"""What a pool offered and promised: capacity in all states, the part that was not up, and reservations by holder."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+
+from apportion.engine.calendar import Calendar
+from apportion.engine.claims import WHOLE_POOL, Reach
+from apportion.engine.demand import Scale, integrate_levels
+from apportion.engine.price import Supply
+from apportion.engine.workloads import declared, owner_of
+from apportion.errors import Problem
+from apportion.model.meters import METERS
+from apportion.model.owner import Owner
+from apportion.model.times import Interval, day_start
+from apportion.policy.document import Policy
+from apportion.policy.pools import Pool
+
+Levels = dict[int, list[tuple[Interval, int]]]
+
+
+def read_supply(
+    name: str, policy: Policy, reach: Reach, calendar: Calendar, scale: Scale, *, numbers: Mapping[str, int], capacity: list[dict[str, Any]], reservations: pa.Table
+) -> Supply:
+    pool = policy.pools[name]
+    offered: Levels = defaultdict(list)
+    down: Levels = defaultdict(list)
+    inside = set(reach.resources)
+    for row in capacity:
+        number = numbers[row["resource"]]
+        if number not in inside or row["meter"] not in pool.meter:
+            continue
+        level = (Interval(row["start_s"], row["end_s"]), row["amount"] * scale.factors[row["meter"]] * scale.capacity)
+        for curve in {WHOLE_POOL, number + 1} if pool.scope == "resource" else {WHOLE_POOL}:
+            offered[curve].append(level)
+            if row["state"] != "up":
+                down[curve].append(level)
+    promised: dict[Owner, list[tuple[Interval, int]]] = defaultdict(list)
+    for holder, meter, interval, amount in [*stated(name, policy, calendar), *scheduled(pool, policy, reservations)]:
+        promised[holder].append((interval, amount * scale.factors[meter] * scale.capacity))
+    return Supply(
+        {curve: integrate_levels(levels, calendar) for curve, levels in offered.items()},
+        {curve: integrate_levels(levels, calendar) for curve, levels in down.items()},
+        {holder: integrate_levels(levels, calendar) for holder, levels in promised.items()},
+    )
+
+
+def stated(name: str, policy: Policy, calendar: Calendar) -> Iterable[tuple[Owner, str, Interval, int]]:
+    """Reservations that the policy itself promises."""
+    zone = ZoneInfo(policy.time_zone)
+    for rule in policy.reservations:
+        if rule.pool == name and rule.meter in policy.pools[name].meter:
+            start = day_start(rule.from_, zone) if rule.from_ else calendar.window.start_s
+            end = day_start(rule.until + timedelta(days=1), zone) if rule.until else calendar.window.end_s
+            yield declared(rule.team, policy), rule.meter, Interval(start, end), rule.amount
+
+
+def scheduled(pool: Pool, policy: Policy, reservations: pa.Table) -> Iterable[tuple[Owner, str, Interval, int]]:
+    """Reservations that the scheduler reports: the labels say where they are and, by the owner rules, whose."""
+    ignored: list[Problem] = []
+    for row in reservations.to_pylist():
+        labels = dict(row["labels"] or ())
+        if row["meter"] not in pool.meter or METERS[row["meter"]].flow or pool.usage is None or not pool.usage.matches(labels):
+            continue
+        interval = Interval(row["start_s"], row["end_s"])
+        owner = owner_of(labels, policy, interval, ignored)
+        if not owner.is_system and interval.seconds > 0:
+            yield owner.at_team(), row["meter"], interval, row["amount"]
