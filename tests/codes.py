@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 
+SLUG = re.compile(r"[a-z]+([-_][a-z0-9]+)+")
+
+
 @dataclass(frozen=True)
 class Takers:
     """Who takes a code, and at which place among the arguments: error classes, functions by module, and methods."""
@@ -93,6 +96,10 @@ class Reach:
             return self.takers.own_methods.get((self.module, name), self.takers.methods.get(name))
         return None
 
+    def is_guess(self, call: ast.Call) -> bool:
+        """A method known by its name alone may be another class's of the same name."""
+        return isinstance(call.func, ast.Attribute) and (self.module, call.func.attr) not in self.takers.own_methods
+
 
 def code_values(node: ast.AST, reach: Reach) -> Iterator[ast.expr]:
     """The expressions that stand where a code is taken."""
@@ -102,6 +109,8 @@ def code_values(node: ast.AST, reach: Reach) -> Iterator[ast.expr]:
         yield from [defaults["code"]] if "code" in defaults else []
     if isinstance(node, ast.Call) and (place := reach.place(node)) is not None:
         given = [word.value for word in node.keywords if word.arg == "code"] or node.args[place:][:1]
+        if reach.is_guess(node):
+            given = [value for value in given if isinstance(value, ast.Constant) and SLUG.fullmatch(str(value.value))]
         for value in given:
             yield from (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
 
