@@ -6,8 +6,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from apportion.model.money import plain
-from apportion.model.times import DAY_S, Interval, instant_text
-from apportion.sources.demo.calendar import Calendar
+from apportion.model.times import DAY_S, Interval, days, instant_text
+from apportion.sources.demo.calendar import ZONE, Calendar
 from apportion.sources.demo.fleet import CLOUD, Node
 from apportion.sources.demo.flows import FILE_SYSTEMS, GATEWAYS, GIB, Flow
 from apportion.sources.demo.month import Month
@@ -85,7 +85,7 @@ def make_bills(month: Month, volumes: list[Flow], traffic: list[Flow]) -> list[B
     calendar = month.calendar
     cloud = [*h100_lines(month), *commitment_lines(calendar), *l40s_lines(month), *storage_lines(calendar, volumes), *network_lines(calendar, traffic),
              *platform_lines(calendar)]  # fmt: skip
-    cloud += followers(calendar, sum((line.effective for line in cloud), Decimal(0)), first_h100(month.nodes))
+    cloud += followers(calendar, sum((line.effective for line in cloud), Decimal(0)), month.nodes[0])
     own = [*a100_lines(month), *cpu_lines(month), *power_lines(month), *operations_lines(calendar)]
     return [
         Bill("cloud", CLOUD_ISSUER, "710000000001", calendar.vendor_month, cloud),
@@ -97,10 +97,6 @@ def resource(node: Node, kind: str) -> dict[str, str]:
     return {"ResourceId": node.instance, "ResourceName": node.name, "ResourceType": kind} | (
         {"RegionId": "us-west-x", "RegionName": "US West"} if node.group.site == CLOUD else {}
     )
-
-
-def first_h100(nodes: list[Node]) -> Node:
-    return nodes[0]
 
 
 def h100_lines(month: Month) -> Iterator[Line]:
@@ -155,11 +151,11 @@ def billed_days(calendar: Calendar) -> list[Interval]:
 
 
 def storage_lines(calendar: Calendar, volumes: list[Flow]) -> Iterator[Line]:
-    days = len(billed_days(calendar))
+    count = len(billed_days(calendar))
     for system in FILE_SYSTEMS:
         for day in billed_days(calendar):
             held = sum(flow.amount for flow in volumes if flow.resource == f"fs-{system}" and flow.start == day.start_s)
-            cost = money(Fraction(held, GIB * days) * Fraction(GIB_MONTH[system]))
+            cost = money(Fraction(held, GIB * count) * Fraction(GIB_MONTH[system]))
             yield Line(day, "Example File Storage", "Storage", cost, f"{system}: GiB-months", "ml-shared",
                        more={"ResourceId": f"fs-{system}", "ResourceName": system, "ResourceType": "File system"})  # fmt: skip
 
@@ -167,7 +163,9 @@ def storage_lines(calendar: Calendar, volumes: list[Flow]) -> Iterator[Line]:
 def network_lines(calendar: Calendar, traffic: list[Flow]) -> Iterator[Line]:
     for gateway in GATEWAYS:
         for day in billed_days(calendar):
-            sent = sum(flow.amount for flow in traffic if flow.resource == f"egress-{gateway}" and flow.start == day.start_s)
+            sent = sum(
+                flow.amount for flow in traffic if flow.resource == f"egress-{gateway}" and flow.start == day.start_s
+            )
             cost = money(Fraction(sent, GIB) * Fraction(GIB_SENT))
             yield Line(day, "Example Network", "Networking", cost, "Data transfer out, GiB", gateway,
                        more={"ConsumedQuantity": str(sent), "ConsumedUnit": "Bytes"})  # fmt: skip
@@ -178,16 +176,39 @@ def platform_lines(calendar: Calendar) -> Iterator[Line]:
     tags = {"team": "ml-platform"}
     for day in billed_days(calendar):
         yield Line(day, "Example Kubernetes", "Compute", Decimal("14.4"), "Control plane day", "ml-shared", tags=tags)
-        yield Line(day, "Example Monitoring", "Management and Governance", Decimal("61.20719733333333"), "Metric samples", "ml-shared", tags=tags)
-    yield Line(calendar.vendor_month, "Example Registry", "Developer Tools", Decimal("318.442"), "Container images", "ml-shared", tags=tags)
-    yield Line(calendar.vendor_month, "Simulation licence", "Other", Decimal("5400"), "30 seats of robot and protein simulation", "ml-shared", "Purchase",
+        yield Line(
+            day,
+            "Example Monitoring",
+            "Management and Governance",
+            Decimal("61.20719733333333"),
+            "Metric samples",
+            "ml-shared",
+            tags=tags,
+        )
+    yield Line(
+        calendar.vendor_month,
+        "Example Registry",
+        "Developer Tools",
+        Decimal("318.442"),
+        "Container images",
+        "ml-shared",
+        tags=tags,
+    )
+    yield Line(calendar.vendor_month, "Simulation licence", "Other", Decimal(5400), "30 seats of robot and protein simulation", "ml-shared", "Purchase",
                more={"ChargeFrequency": "Recurring", "PricingQuantity": "30", "PricingUnit": "Seats"})  # fmt: skip
 
 
 def followers(calendar: Calendar, usage: Decimal, node: Node) -> Iterator[Line]:
     """Lines that price nothing themselves: support, a credit for the outage, tax, and September's error put right in October."""
     month = calendar.vendor_month
-    yield Line(month, "Example Support", "Other", money(usage * 3 / 100), "Support, 3 % of usage", tags={"fee": "support"}, more={"ChargeFrequency": "Recurring"})
+    yield Line(
+        month,
+        "Example Support",
+        "Other",
+        money(usage * 3 / 100),
+        "Support, 3 % of usage",
+        more={"ChargeFrequency": "Recurring"},
+    )
     yield Line(month, "Example Compute", "Compute", Decimal("-1581.93"), "Service credit: instance unavailable", "ml-training", "Credit",
                more={"ChargeFrequency": "One-Time"})  # fmt: skip
     yield Line(month, "Tax", "Other", money(usage * 3 / 100 * Decimal("0.0725")), "Sales tax on support", kind="Tax")
@@ -204,10 +225,10 @@ def a100_lines(month: Month) -> Iterator[Line]:
 
 
 def cpu_lines(month: Month) -> Iterator[Line]:
-    start, end = month.calendar.month.start_s, month.calendar.month.end_s
+    """Daily, in local days: the bill of the house knows daylight saving."""
     for node in of_group(month, "cpu"):
-        for day in range(start, end, DAY_S):
-            yield Line(Interval(day, min(day + DAY_S, end)), "CPU servers", "Compute", CPU_DAY, "64-core server, day", "atlas",
+        for _, day in days(month.calendar.month, ZONE):
+            yield Line(day, "CPU servers", "Compute", CPU_DAY, "64-core server, day", "atlas",
                        tags={"node-group": "cpu"}, more=resource(node, "Server"))  # fmt: skip
 
 
@@ -219,16 +240,27 @@ def power_lines(month: Month) -> Iterator[Line]:
     """The utility's meter at the door: everything the machines drew, their idle draw and the cooling."""
     span = month.calendar.month
     drawn = sum(held.joules for held in month.held if held.node.group.site != CLOUD)
-    idle = sum((node.group.gpus * 189 or 420) * span.seconds for node in month.nodes if node.group.site != CLOUD) * 3 // 10
+    idle = (
+        sum((node.group.gpus * 189 or 420) * span.seconds for node in month.nodes if node.group.site != CLOUD) * 3 // 10
+    )
     kwh = Fraction(drawn + idle, 3_600_000) * OVERHEAD_OF_POWER
     for share, price, words in ((58, KWH_DAY, "day tariff"), (42, KWH_NIGHT, "night tariff")):
         part = Fraction(round(kwh * share / 100 * 1000), 1000)
+        unit = {"PricingUnit": "kWh", "ListUnitPrice": plain(price), "ContractedUnitPrice": plain(price)}
         yield Line(span, "Electricity", "Other", money(part * Fraction(price)), f"Utility bill, {words}", "site-1",
-                   more={"PricingQuantity": plain(money(part)), "PricingUnit": "kWh", "ListUnitPrice": plain(price), "ContractedUnitPrice": plain(price)})  # fmt: skip
+                   more={"PricingQuantity": plain(money(part))} | unit)  # fmt: skip
 
 
 def operations_lines(calendar: Calendar) -> Iterator[Line]:
     tags = {"team": "ml-platform"}
     yield Line(calendar.month, "Data centre operations", "Other", Decimal("18250.00"), "Hands, spares and on-call", "site-1", tags=tags,
                more={"ChargeFrequency": "Recurring"})  # fmt: skip
-    yield Line(calendar.month, "Backbone", "Networking", Decimal("2140.557"), "Cluster interconnect lease", "site-1", more={"ChargeFrequency": "Recurring"})
+    yield Line(
+        calendar.month,
+        "Backbone",
+        "Networking",
+        Decimal("2140.557"),
+        "Cluster interconnect lease",
+        "site-1",
+        more={"ChargeFrequency": "Recurring"},
+    )

@@ -58,5 +58,7 @@ def traffic(calendar: Calendar, seed: int) -> list[Flow]:
                 end = min(start + DAY_S, calendar.window.end_s)
                 amount = amount * (end - start) // DAY_S
                 name = f"{crew.team}-{gateway}"
-                found.append(Flow(f"egress/{name}", name, crew.team, crew.projects[0], f"egress-{gateway}", start, end, amount))
+                found.append(
+                    Flow(f"egress/{name}", name, crew.team, crew.projects[0], f"egress-{gateway}", start, end, amount)
+                )
     return found

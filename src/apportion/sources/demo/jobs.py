@@ -13,7 +13,11 @@ from apportion.sources.demo.organisation import CREWS, PLATFORM, VISION, Crew
 Size = tuple[int, int, Curve]  # nodes, amount on each, the curve of its run times
 WHOLE_NODE: Final = 8
 ARRAYED: Final = {"tuning", "data"}
-LIMIT_S: Final = {"h100": 7 * 86_400, "a100": 10 * 86_400, "cpu": 3 * 86_400}  # the partitions' time limits; pods have none
+LIMIT_S: Final = {
+    "h100": 7 * 86_400,
+    "a100": 10 * 86_400,
+    "cpu": 3 * 86_400,
+}  # the partitions' time limits; pods have none
 BURST = 4  # times as many requests in the week before the deadline
 
 
@@ -52,17 +56,65 @@ class Stream:
 
 
 STREAMS: Final = {
-    "h100": Stream("h100", 8900, (30, 13, 8, 20, 11, 9, 8, 1), ((2, "training"), (63, "tuning"), (35, "evaluation")), shapes.GPU_ENDS, 48),
-    "a100": Stream("a100", 5600, (12, 27, 13, 14, 8, 14, 10, 2), ((2, "training"), (63, "tuning"), (35, "evaluation")), shapes.GPU_ENDS, 48),
-    "l40s": Stream("l40s", 11000, (6, 16, 14, 26, 4, 8, 22, 4), ((40, "training"), (20, "tuning"), (40, "evaluation")), shapes.POD_ENDS, 4),
-    "shared": Stream("shared", 7800, (10, 15, 12, 20, 8, 12, 16, 7), ((70, "evaluation"), (30, "interactive")), shapes.POD_ENDS, 1),
+    "h100": Stream(
+        "h100",
+        8900,
+        (30, 13, 8, 20, 11, 9, 8, 1),
+        ((2, "training"), (63, "tuning"), (35, "evaluation")),
+        shapes.GPU_ENDS,
+        48,
+    ),
+    "a100": Stream(
+        "a100",
+        5600,
+        (12, 27, 13, 14, 8, 14, 10, 2),
+        ((2, "training"), (63, "tuning"), (35, "evaluation")),
+        shapes.GPU_ENDS,
+        48,
+    ),
+    "l40s": Stream(
+        "l40s",
+        11000,
+        (6, 16, 14, 26, 4, 8, 22, 4),
+        ((40, "training"), (20, "tuning"), (40, "evaluation")),
+        shapes.POD_ENDS,
+        4,
+    ),
+    "shared": Stream(
+        "shared", 7800, (10, 15, 12, 20, 8, 12, 16, 7), ((70, "evaluation"), (30, "interactive")), shapes.POD_ENDS, 1
+    ),
     "mig": Stream("mig", 4600, (16, 15, 12, 18, 14, 10, 13, 2), ((100, "interactive"),), shapes.NOTEBOOK_ENDS, 1),
     "cpu": Stream("cpu", 10400, (18, 14, 12, 24, 14, 8, 8, 2), ((100, "data"),), shapes.CPU_ENDS, 24),
 }
-LARGE_TEAMS: Final = (34, 18, 8, 14, 10, 9, 6, 1)  # who asks for several GPUs at once: Philly's virtual clusters, by GPU time
-VERBS: Final = {"training": "train", "tuning": "sweep", "evaluation": "eval", "interactive": "notebook", "data": "prepare", "inference": "serve"}
+LARGE_TEAMS: Final = (
+    34,
+    18,
+    8,
+    14,
+    10,
+    9,
+    6,
+    1,
+)  # who asks for several GPUs at once: Philly's virtual clusters, by GPU time
+VERBS: Final = {
+    "training": "train",
+    "tuning": "sweep",
+    "evaluation": "eval",
+    "interactive": "notebook",
+    "data": "prepare",
+    "inference": "serve",
+}
 CORES: Final = ((15, 4), (25, 8), (45, 16), (12, 32), (3, 64))  # of CPU jobs: our own choice around LISA's 16
-SERVICES: Final = ((3, 2), (1, 1), (6, 3), (3, 1), (6, 2), (2, 1), (3, 1), (6, 1))  # (team, replicas) of the endpoints served all month
+SERVICES: Final = (
+    (3, 2),
+    (1, 1),
+    (6, 3),
+    (3, 1),
+    (6, 2),
+    (2, 1),
+    (3, 1),
+    (6, 1),
+)  # (team, replicas) of the endpoints served all month
 
 
 class Arrivals:
@@ -114,7 +166,7 @@ class Requests:
         phase = "training" if size else stream.phases[dice.choose(running([weight for weight, _ in stream.phases]))][1]
         nodes, amount, curve = size or single_size(stream.queue, phase, dice)
         tasks = 1
-        if not size and (phase in ARRAYED and dice.happens(250) or (stream.queue, phase) == ("l40s", "training")):
+        if not size and ((phase in ARRAYED and dice.happens(250)) or (stream.queue, phase) == ("l40s", "training")):
             tasks = min(most, 1 + dice.below(stream.most_tasks))
         shared = self.describe(stream.queue, team, phase, self.arrivals.moment(dice, team), dice)
         length = dice.on_curve(curve)
@@ -141,7 +193,9 @@ class Requests:
     def set_pieces(self) -> Iterator[Job]:
         """Our own choice: three long runs over many nodes, and the holder's work on its reserved nodes."""
         dice = Dice(self.seed, "set pieces")
-        for number, (day, hour, nodes, hours, team) in enumerate(((3, 9, 12, 70, 0), (11, 8, 4, 100, 0), (20, 10, 16, 44, 1))):
+        for number, (day, hour, nodes, hours, team) in enumerate(
+            ((3, 9, 12, 70, 0), (11, 8, 4, 100, 0), (20, 10, 16, 44, 1))
+        ):
             shared = self.describe("h100", team, "training", self.calendar.at(day, hour), dice) | {"labelled": True}
             yield Job(run=f"long-{number}", task="", queue="h100", nodes=min(nodes, self.widest), amount=8,
                       plan=[(hours * 3600, "completed")], **shared)  # type: ignore[arg-type]  # fmt: skip
@@ -158,7 +212,9 @@ class Requests:
         full = running([replicas for _, replicas in SERVICES])[-1]
         left = max(1, round(full * self.scale))
         for number, (team, replicas) in enumerate(SERVICES):
-            shared = self.describe("l40s", team, "inference", self.calendar.warm_up_s + 600 * number, dice) | {"labelled": True}
+            shared = self.describe("l40s", team, "inference", self.calendar.warm_up_s + 600 * number, dice) | {
+                "labelled": True
+            }
             releases = [dice.between(4, 12) * 86_400 + dice.below(40_000) for _ in range(12)]
             for replica in range(min(replicas, left)):
                 yield Job(run=f"serve-{number}", task=str(replica), queue="l40s", nodes=1, amount=1,

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 from apportion.model.meters import GPU
 from apportion.model.times import Interval
@@ -17,7 +16,14 @@ from apportion.sources.demo.schedule import Attempt, Queue, Shelf, Upset
 
 RESERVED_NODES = 2
 FIRST_JOB = 4_118_000
-BASE_UNITS = {"h100": GPU, "a100": GPU, "l40s": GPU, "shared": GPU // 4, "mig": GPU // 7, "cpu": 1000}  # of one of the queue's units
+BASE_UNITS = {
+    "h100": GPU,
+    "a100": GPU,
+    "l40s": GPU,
+    "shared": GPU // 4,
+    "mig": GPU // 7,
+    "cpu": 1000,
+}  # of one of the queue's units
 KUBERNETES_QUEUES = {"l40s", "shared", "mig"}
 MIG_PROFILES = {1: "nvidia.com/mig-1g.10gb", 2: "nvidia.com/mig-2g.20gb", 3: "nvidia.com/mig-3g.40gb"}
 
@@ -74,7 +80,7 @@ class Month:
     reserved_nodes: list[Node]
     seed: int
 
-    @cached_property
+    @property
     def reservation_account(self) -> str:
         return CREWS[GENOMICS].account("folding")
 
@@ -92,10 +98,19 @@ def simulate(calendar: Calendar, seed: int, scale: Fraction) -> Month:
     upsets = {"h100": [outage], "a100": [drain]}
     attempts: list[Attempt] = []
     for name, found in shelves.items():
-        queue = Queue(found, [job for job in jobs if job.queue == name], upsets.get(name, []), calendar.month.end_s, exact=name == "mig")
+        queue = Queue(
+            found,
+            [job for job in jobs if job.queue == name],
+            upsets.get(name, []),
+            calendar.month.end_s,
+            exact=name == "mig",
+        )
         attempts += queue.run()
     window = calendar.window
-    attempts = sorted((a for a in attempts if a.end > window.start_s), key=lambda attempt: (attempt.start, attempt.job.serial, attempt.number))
+    attempts = sorted(
+        (a for a in attempts if a.end > window.start_s),
+        key=lambda attempt: (attempt.start, attempt.job.serial, attempt.number),
+    )
     works, held = account(attempts, jobs, window, seed)
     standings = list(standings_of(nodes, window, outage, drain, attempts))
     return Month(calendar, nodes, works, held, standings, reserved, [shelf.node for shelf in held_nodes], seed)
@@ -131,7 +146,9 @@ def account(attempts: list[Attempt], jobs: list[Job], window: Interval, seed: in
         measured = measure(attempt, dice)
         for shelf in attempt.shelves:
             start = max(work.start, window.start_s)
-            held.append(Held(work, shelf.node, start, work.end, *measured, joules(attempt.job, measured, work.end - start)))
+            held.append(
+                Held(work, shelf.node, start, work.end, *measured, joules(attempt.job, measured, work.end - start))
+            )
     return works, held
 
 
@@ -148,7 +165,17 @@ def work_of(attempt: Attempt, number: int) -> Work:
         run = str(number)
         workload = (f"{run}_{job.task}" if job.task else run) + again
         labels = slurm_labels(job)
-    return Work(workload, run, name, job.submit, attempt.start, attempt.end, attempt.outcome, labels, job.queue in KUBERNETES_QUEUES)
+    return Work(
+        workload,
+        run,
+        name,
+        job.submit,
+        attempt.start,
+        attempt.end,
+        attempt.outcome,
+        labels,
+        job.queue in KUBERNETES_QUEUES,
+    )
 
 
 def slurm_labels(job: Job) -> dict[str, str]:
@@ -188,10 +215,18 @@ def measure(attempt: Attempt, dice: Dice) -> tuple[int, int | None, int, int | N
     job = attempt.job
     if job.queue == "cpu":
         busy = dice.on_curve(shapes.BUSY_CPU_JOB)
-        return 0, None, job.amount * 1000, None if dice.happens(20) else job.amount * busy, job.amount * dice.between(1, 4)
+        return (
+            0,
+            None,
+            job.amount * 1000,
+            None if dice.happens(20) else job.amount * busy,
+            job.amount * dice.between(1, 4),
+        )
     gpu = job.amount * BASE_UNITS[job.queue]
     busy = dice.on_curve(busy_curve(job))
-    unseen = dice.happens({"shared": 600, "mig": 150}.get(job.queue, 30))  # time-sliced boards are rarely told apart by pod
+    unseen = dice.happens(
+        {"shared": 600, "mig": 150}.get(job.queue, 30)
+    )  # time-sliced boards are rarely told apart by pod
     used = None if unseen else gpu * busy // 1000 // 504 * 504
     if job.queue not in KUBERNETES_QUEUES:
         return gpu, used, 0, None, 0
@@ -213,10 +248,14 @@ def joules(job: Job, measured: tuple[int, int | None, int, int | None, int], sec
         return cpu // 1000 * shapes.PER_CORE * seconds
     busy = shapes.BUSY_BOARD[{"shared": "l40s", "mig": "a100"}.get(job.queue, job.queue)]
     active = gpu // 2 if used is None else used
-    return (gpu * (shapes.BOARD_AT_REST + shapes.HOST_PER_BOARD) + active * (busy - shapes.BOARD_AT_REST)) * seconds // GPU
+    return (
+        (gpu * (shapes.BOARD_AT_REST + shapes.HOST_PER_BOARD) + active * (busy - shapes.BOARD_AT_REST)) * seconds // GPU
+    )
 
 
-def standings_of(nodes: list[Node], window: Interval, outage: Upset, drain: Upset, attempts: list[Attempt]) -> Iterator[Standing]:
+def standings_of(
+    nodes: list[Node], window: Interval, outage: Upset, drain: Upset, attempts: list[Attempt]
+) -> Iterator[Standing]:
     """Up, except the failed node until it has started again, and the drained one once its last job has left."""
     broken = outage.shelf.node if outage.shelf else None
     resting = drain.shelf.node if drain.shelf else None
@@ -225,7 +264,14 @@ def standings_of(nodes: list[Node], window: Interval, outage: Upset, drain: Upse
         if node is broken:
             cuts += [(outage.at, "down"), (outage.until - 1500, "starting"), (outage.until, "up")]
         if node is resting:
-            last = max((a.end for a in attempts if a.start < drain.at < a.end and any(shelf.node is node for shelf in a.shelves)), default=drain.at)
+            last = max(
+                (
+                    a.end
+                    for a in attempts
+                    if a.start < drain.at < a.end and any(shelf.node is node for shelf in a.shelves)
+                ),
+                default=drain.at,
+            )
             cuts += [(last, "drained"), (drain.until, "up")]
         ends = [*(start for start, _ in cuts[1:]), window.end_s]
         for (start, state), end in zip(cuts, ends, strict=True):

@@ -18,6 +18,7 @@ PATIENCE_S = 2 * 3600  # a request that waited longer is not overtaken at its ow
 DEPTH = 60  # requests looked at in one pass
 REQUEUE_S = 120
 LOST_WORK_S = 1800  # since the last checkpoint, when a node fails
+NEVER = Interval(0, 0)
 
 
 @dataclass(slots=True)
@@ -28,7 +29,7 @@ class Shelf:
     free: int
     closed: bool = False
     holder: str = ""  # the team that reserved it
-    reserved: Interval = Interval(0, 0)
+    reserved: Interval = NEVER
     promised: int = 0  # when a request that waits for it expects to get it; until then only what ends before
     running: list["Attempt"] = field(default_factory=list)
 
@@ -58,7 +59,9 @@ class Upset:
 class Queue:
     """One partition or node pool, simulated from the first request to `end_s`."""
 
-    def __init__(self, shelves: list[Shelf], jobs: Iterable[Job], upsets: list[Upset], end_s: int, exact: bool = False) -> None:
+    def __init__(
+        self, shelves: list[Shelf], jobs: Iterable[Job], upsets: list[Upset], end_s: int, exact: bool = False
+    ) -> None:
         self.shelves, self.end_s, self.exact = shelves, end_s, exact
         self.attempts: list[Attempt] = []
         self.pending: list[tuple[int, int, Job]] = []
@@ -135,7 +138,9 @@ class Queue:
 
     def place(self, job: Job, now: int) -> list[Shelf]:
         found = []
-        backwards = job.preemptible or job.amount == 8 or any(shelf.holder == job.crew.team for shelf in self.shelves[-1:])
+        backwards = (
+            job.preemptible or job.amount == 8 or any(shelf.holder == job.crew.team for shelf in self.shelves[-1:])
+        )
         for shelf in reversed(self.shelves) if backwards else self.shelves:
             if shelf.free >= job.amount and self.admits(shelf, job, now):
                 found.append(shelf)
@@ -149,7 +154,11 @@ class Queue:
             return []
         for shelf in reversed(self.shelves):
             victims = [attempt for attempt in shelf.running if attempt.job.preemptible and attempt.start < now]
-            if victims and self.admits(shelf, job, now) and shelf.free + sum(attempt.job.amount for attempt in victims) >= job.amount:
+            if (
+                victims
+                and self.admits(shelf, job, now)
+                and shelf.free + sum(attempt.job.amount for attempt in victims) >= job.amount
+            ):
                 while shelf.free < job.amount:
                     self.cut_short(victims.pop(), "preempted", now)
                 return [shelf]

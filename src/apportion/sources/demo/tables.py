@@ -1,0 +1,124 @@
+"""The month as Arrow tables of the model's schemas."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any
+
+import pyarrow as pa
+
+from apportion.model.meters import GPU
+from apportion.model.rows import CAPACITY, COST_LINES, FOCUS_NUMBERS, FOCUS_TEXT, RESERVATIONS, USAGE, WORKLOADS
+from apportion.sources.demo.bills import Bill
+from apportion.sources.demo.flows import GIB, Flow
+from apportion.sources.demo.month import Month
+
+COMPONENTS = {"Compute": "compute", "Storage": "storage", "Networking": "network"}
+
+
+def table(schema: pa.Schema, source: str, rows: Iterable[tuple[Any, ...]]) -> pa.Table:
+    """Rows without their source, in the order of the schema."""
+    columns = list(zip(*rows, strict=True)) or [()] * (len(schema) - 1)
+    arrays = [pa.array([source] * len(columns[0]), pa.string())]
+    arrays += [pa.array(column, field.type) for column, field in zip(columns, list(schema)[1:], strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def pairs(labels: Mapping[str, str]) -> list[tuple[str, str]]:
+    return sorted(labels.items())
+
+
+def usage_table(month: Month, flows: Mapping[str, list[Flow]], source: str) -> pa.Table:
+    rows: list[tuple[Any, ...]] = []
+    for held in month.held:
+        where = (held.node.name, held.start, held.end)
+        if held.gpu:
+            rows.append((held.work.workload, "gpu", *where, held.gpu, held.gpu_used))
+        if held.cpu:
+            rows.append((held.work.workload, "cpu", *where, held.cpu, held.cpu_used))
+            rows.append((held.work.workload, "memory", *where, held.memory_gib * GIB, None))
+        rows.append((held.work.workload, "energy", *where, held.joules, None))
+    for meter, found in flows.items():
+        rows += [(flow.workload, meter, flow.resource, flow.start, flow.end, flow.amount, None) for flow in found]
+    return table(USAGE, source, rows)
+
+
+def workload_table(month: Month, flows: Mapping[str, list[Flow]], source: str) -> pa.Table:
+    rows: list[tuple[Any, ...]] = [
+        (work.workload, work.run, work.name, work.start, work.end, work.outcome, pairs(work.labels))
+        for work in month.works
+    ]
+    for found in flows.values():
+        spans: dict[str, tuple[Flow, int]] = {}
+        for flow in found:
+            first = spans.get(flow.workload, (flow, 0))[0]
+            spans[flow.workload] = (first, flow.end)
+        rows += [
+            (name, name, flow.name, flow.start, end, "running", pairs(flow_labels(flow)))
+            for name, (flow, end) in spans.items()
+        ]
+    return table(WORKLOADS, source, rows)
+
+
+def flow_labels(flow: Flow) -> dict[str, str]:
+    return {"tag.team": flow.team, "tag.project": flow.project} if flow.team else {}
+
+
+def capacity_table(month: Month, source: str) -> pa.Table:
+    rows = []
+    for standing in month.standings:
+        group = standing.node.group
+        amounts = {"gpu": group.gpus * GPU, "cpu": group.cores * 1000, "memory": group.memory_gib * GIB}
+        for meter, amount in amounts.items():
+            if amount:
+                rows.append(
+                    (
+                        standing.node.name,
+                        meter,
+                        standing.start,
+                        standing.end,
+                        amount,
+                        standing.state,
+                        pairs(standing.node.labels),
+                    )
+                )
+    return table(CAPACITY, source, rows)
+
+
+def reservation_table(month: Month, source: str) -> pa.Table:
+    """One row per reserved node, so that each says both who holds it and where."""
+    rows = []
+    for node in month.reserved_nodes:
+        labels = {
+            "slurm.account": month.reservation_account,
+            "slurm.partition": node.group.name,
+            "slurm.wckey": "folding",
+            "node": node.name,
+        }
+        name = f"folding-{node.name}"
+        rows.append((name, "gpu", month.reserved.start_s, month.reserved.end_s, node.group.gpus * GPU, pairs(labels)))
+    return table(RESERVATIONS, source, rows)
+
+
+def cost_table(bill: Bill, source: str) -> pa.Table:
+    seen: Counter[str] = Counter()
+    rows = []
+    for row, line in zip(bill.rows(), bill.lines, strict=True):
+        text = "\x1f".join(f"{key}={value}" for key, value in sorted(row.items()))
+        seen[text] += 1
+        line_id = sha256(f"{source}\x1f{text}\x1f{seen[text]}".encode()).hexdigest()[:32]
+        row |= {"ServiceProviderName": row["ProviderName"]}
+        numbers = [Decimal(row[name]) if row.get(name) else None for name in FOCUS_NUMBERS]
+        words = [row.get(name) or None for name in FOCUS_TEXT]
+        rows.append((line_id, line.charge.start_s, line.charge.end_s, bill.billing.start_s, bill.billing.end_s, component(row), *numbers, *words,
+                     pairs(line.tags), None))  # fmt: skip
+    return table(COST_LINES, source, rows)
+
+
+def component(row: Mapping[str, str]) -> str:
+    words = row["ServiceName"].lower()
+    for word in ("licence", "support", "electricity"):
+        if word in words:
+            return "energy" if word == "electricity" else word
+    return COMPONENTS.get(row["ServiceCategory"], "other")
