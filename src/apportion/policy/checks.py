@@ -1,0 +1,69 @@
+"""What can only be seen with the whole document in view: names that must exist, and rules that claim the same."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from apportion.model.rows import OUTCOMES
+from apportion.policy.clause import nearest
+from apportion.policy.document import Policy
+from apportion.policy.match import literal
+from apportion.policy.tree import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something at `path` (at its key with `key`); `other` is a second place that it clashes with."""
+
+    path: Path
+    message: str
+    code: str = ""
+    hint: str = ""
+    key: bool = False
+    other: Path = ()
+
+
+def mistakes(policy: Policy) -> Iterator[Finding]:
+    yield from _unknown_pools(policy)
+    yield from _claimed_twice(policy)
+    yield from _unknown_outcomes(policy)
+
+
+def _unknown_pools(policy: Policy) -> Iterator[Finding]:
+    for section in ("reservations", "adjustments", "quotas"):
+        for step, rule in enumerate(getattr(policy, section)):
+            if rule.pool is not None and rule.pool not in policy.pools:
+                hint = nearest(rule.pool, policy.pools)
+                yield Finding((section, step, "pool"), f"there is no pool {rule.pool!r}", "policy-reference", hint)
+
+
+def _claimed_twice(policy: Policy) -> Iterator[Finding]:
+    seen: dict[object, str] = {}
+    for name, pool in policy.pools.items():
+        claim = "otherwise" if pool.otherwise else pool.costs
+        if claim is None:
+            continue
+        if claim in seen:
+            what = "what no other pool claims" if pool.otherwise else "the same cost lines"
+            yield Finding(
+                ("pools", name, "costs"),
+                f"pools {seen[claim]!r} and {name!r} both claim {what}",
+                "policy-overlap",
+                "give one of them narrower costs, or make them one pool",
+                other=("pools", seen[claim], "costs"),
+            )
+        seen.setdefault(claim, name)
+
+
+def _unknown_outcomes(policy: Policy) -> Iterator[Finding]:
+    """An outcome is one that sources report or that a facet rule sets; a template may set any."""
+    templates = [rule.sets["outcome"] for rule in policy.facets if "outcome" in rule.sets]
+    if any(literal(template) is None for template in templates):
+        return
+    known = {*OUTCOMES, *filter(None, map(literal, templates))}
+    for name, pool in policy.pools.items():
+        for step, credit in enumerate(pool.credit):
+            if credit.outcome not in known:
+                path = ("pools", name, "credit", step, "outcome")
+                yield Finding(
+                    path, f"there is no outcome {credit.outcome!r}", "policy-value", nearest(credit.outcome, known)
+                )

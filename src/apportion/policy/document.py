@@ -1,0 +1,117 @@
+"""The policy: what was agreed, as one frozen document that knows where each of its rules is written."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+from zoneinfo import available_timezones
+
+from pydantic import Field, PlainValidator, PrivateAttr, WithJsonSchema
+
+from apportion.errors import InputError
+from apportion.model.currencies import MINOR_DIGITS
+from apportion.model.times import zone_named
+from apportion.policy.clause import Clause, nearest, shown, wrong
+from apportion.policy.fields import Day, Name
+from apportion.policy.pools import Basis, Pool
+from apportion.policy.rules import Adjustment, FacetRule, Fx, OwnerRule, Quota, ReservationRule, Team
+from apportion.policy.tree import Node, find
+
+SECTIONS = ("teams", "carried_by", "owners", "facets", "reservations", "pools", "adjustments", "quotas")
+OF_THIS_MACHINE = ("localtime", "posixrules", "Factory")
+
+
+def read_currency(given: Any) -> str:
+    if not isinstance(given, str) or given not in MINOR_DIGITS:
+        raise wrong(
+            "policy-value",
+            f"there is no currency {shown(given)}",
+            hint=nearest(given, MINOR_DIGITS) + "; ISO 4217 codes",
+        )
+    return given
+
+
+def read_time_zone(given: Any) -> str:
+    if isinstance(given, str) and given not in OF_THIS_MACHINE and _zone_exists(given):
+        return given
+    close = nearest(given, available_timezones()).partition(" known:")[0]
+    hint = close if close.startswith("did") else "use an IANA name such as Europe/Berlin"
+    raise wrong("policy-value", f"there is no time zone {shown(given)}", hint=hint)
+
+
+def _zone_exists(name: str) -> bool:
+    try:
+        zone_named(name)
+    except InputError:
+        return False
+    return True
+
+
+Currency = Annotated[
+    str, PlainValidator(read_currency), WithJsonSchema({"type": "string", "enum": sorted(MINOR_DIGITS)})
+]
+TimeZone = Annotated[str, PlainValidator(read_time_zone), WithJsonSchema({"type": "string"})]
+Carried = Literal["_idle", "_unallocated", "_residual", "showback"]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The text that a policy was read from."""
+
+    text: str
+    file: str
+    root: Node
+    version: str
+    warnings: tuple[str, ...] = ()
+
+
+class Policy(Clause):
+    """Made by `load_policy`, which also gives it its origin."""
+
+    may_be_empty: ClassVar[frozenset[str]] = frozenset(SECTIONS)
+
+    name: Name = Field(alias="policy")
+    effective: Day
+    currency: Currency
+    time_zone: TimeZone
+    basis: Basis = "effective"
+    fx: Fx | None = None
+    teams: dict[Name, Team] = {}
+    carried_by: dict[Carried, Name] = {}
+    owners: tuple[OwnerRule, ...] = ()
+    facets: tuple[FacetRule, ...] = ()
+    reservations: tuple[ReservationRule, ...] = ()
+    pools: dict[Name, Pool] = {}
+    adjustments: tuple[Adjustment, ...] = ()
+    quotas: tuple[Quota, ...] = ()
+    _origin: Origin = PrivateAttr()
+
+    @classmethod
+    def expand(cls, given: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(given.get("teams"), dict):  # a team may be declared by its name alone
+            given["teams"] = {name: {} if team is None else team for name, team in given["teams"].items()}
+        return given
+
+    @property
+    def version(self) -> str:
+        """SHA-256 of what the policy says, in hexadecimal."""
+        return self._origin.version
+
+    @property
+    def text(self) -> str:
+        return self._origin.text
+
+    @property
+    def file(self) -> str:
+        return self._origin.file
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences with their places: nothing is wrong, but something may not be what was meant."""
+        return self._origin.warnings
+
+    @property
+    def root(self) -> Node:
+        return self._origin.root
+
+    def line(self, *path: str | int) -> int:
+        """The line on which e.g. ("pools", "h100", "idle") or ("owners", 3) is written, or that of the nearest rule around it."""
+        return find(self.root, path, key=True).line

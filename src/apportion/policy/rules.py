@@ -1,0 +1,213 @@
+"""The rules beside the pools: teams, owners, facets, reservations, adjustments, quotas and exchange rates."""
+
+from datetime import date
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from apportion.errors import InputError
+from apportion.model.meters import METERS, to_base
+from apportion.policy.clause import Clause, wrong
+from apportion.policy.fields import (
+    Change,
+    Day,
+    Labels,
+    MeterName,
+    Name,
+    NotNegative,
+    Positive,
+    Template,
+    Text,
+    in_order,
+)
+
+FACETS = ("phase", "framework", "model", "experiment", "outcome")
+
+
+class Team(Clause):
+    """`from` is the day from which the team's mode holds."""
+
+    department: Name = ""
+    cost_centre: Name = ""
+    class_: Name = Field("", alias="class")
+    mode: Literal["showback", "chargeback"] = "showback"
+    from_: Day | None = Field(None, alias="from")
+
+
+class Dated(Clause):
+    """In force from `from` to `until`, both days included; without them, always."""
+
+    from_: Day | None = Field(None, alias="from")
+    until: Day | None = None
+
+    @model_validator(mode="after")
+    def days_in_order(self) -> Self:
+        in_order(self.from_, self.until)
+        return self
+
+    def holds_on(self, day: date) -> bool:
+        return (self.from_ is None or self.from_ <= day) and (self.until is None or day <= self.until)
+
+
+class OwnerRule(Dated):
+    """Whose the things are that `when` matches; team, project and user are templates, empty where not given."""
+
+    when: Labels
+    team: Template
+    project: Template = ""
+    user: Template = ""
+
+
+class FacetRule(Clause):
+    """What the things are that `when` matches: `sets` maps a facet's name to a template."""
+
+    also: ClassVar[frozenset[str]] = frozenset(FACETS)
+    hidden: ClassVar[frozenset[str]] = frozenset({"sets"})
+
+    when: Labels
+    sets: dict[str, Template]
+
+    @classmethod
+    def expand(cls, given: dict[str, Any]) -> dict[str, Any]:
+        sets = {name: value for name, value in given.items() if name in FACETS}
+        if not sets:
+            raise wrong(
+                "policy-missing-key", "a facet rule sets at least one facet", hint="facets: " + ", ".join(FACETS)
+            )
+        return {name: value for name, value in given.items() if name not in FACETS} | {"sets": sets}
+
+
+class ReservationRule(Dated):
+    """A promise to a team of `amount` base units of a meter in a pool."""
+
+    team: Name
+    pool: Name
+    meter: MeterName
+    amount: int = Field(json_schema_extra={"type": ["number", "string"]})
+
+    @field_validator("amount", mode="before")
+    @classmethod
+    def read_amount(cls, given: Any, info: ValidationInfo) -> int:
+        if "meter" not in info.data:  # its own mistake is reported
+            return 0
+        meter = METERS[info.data["meter"]]
+        if meter.flow:
+            raise wrong(
+                "policy-value",
+                f"{meter.name} is a flow and cannot be reserved",
+                hint="reserve a level, such as gpu, cpu or node",
+            )
+        try:
+            amount = to_base(given, meter)
+        except InputError as error:
+            raise wrong(
+                "policy-type" if error.code == "invalid-number" else "policy-value", error.message, hint=error.hint
+            ) from None
+        if amount == 0:
+            raise wrong("policy-value", "a reservation of 0 promises nothing")
+        return amount
+
+
+class Adjustment(Dated):
+    """A change that the sponsor pays for. Exactly one kind: percent, smooth, or cap and floor (money of a team's total)."""
+
+    team: Name | None = None
+    when: Labels | None = None
+    pool: Name | None = None
+    percent: Change | None = None
+    smooth: NotNegative | None = None
+    cap: NotNegative | None = None
+    floor: NotNegative | None = None
+    sponsor: Name
+    why: Text
+
+    @model_validator(mode="after")
+    def one_kind(self) -> Self:
+        given = [name for name in ("percent", "smooth", "cap", "floor") if getattr(self, name) is not None]
+        if not given:
+            raise wrong(
+                "policy-missing-key",
+                "an adjustment says what it changes",
+                hint="give percent, smooth, or cap and floor",
+            )
+        if len(given) > 1 and given != ["cap", "floor"]:
+            raise wrong(
+                "policy-value",
+                f"{given[0]} and {given[1]} cannot be in one adjustment",
+                given[1],
+                hint="write two, in the order in which they apply",
+            )
+        if given != ["percent"]:
+            self.of_a_team_total(given[0])
+        if self.cap is not None and self.floor is not None and self.floor > self.cap:
+            raise wrong("policy-value", "the floor is above the cap", "floor")
+        return self
+
+    def of_a_team_total(self, kind: str) -> None:
+        if self.team is None:
+            raise wrong(
+                "policy-missing-key", f"{kind} bounds the total of a team, and none is named", hint="add team: NAME"
+            )
+        for name in ("pool", "when"):
+            if getattr(self, name) is not None:
+                raise wrong(
+                    "policy-value",
+                    f"{kind} bounds the whole total of a team, so {name} cannot narrow it",
+                    name,
+                    hint=f"remove {name}",
+                )
+
+
+class Quota(Dated):
+    """Read and checked; used by a later build. `hours` for levels, `amount` for flows (both natural units), `money` for either."""
+
+    team: Name
+    project: Name = ""
+    meter: MeterName | None = None
+    pool: Name | None = None
+    hours: Positive | None = None
+    amount: Positive | None = None
+    money: Positive | None = None
+    per: Literal["day", "week", "month", "quarter", "year"]
+    warn: tuple[Positive, ...] = ()
+    enforce: Literal["none", "slurm", "kubernetes", "kueue"] = "none"
+
+    @model_validator(mode="after")
+    def one_measure(self) -> Self:
+        given = [name for name in ("hours", "amount", "money") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise wrong(
+                "policy-missing-key" if not given else "policy-value",
+                "a quota has exactly one of hours, amount and money",
+                *given[1:2],
+            )
+        if given == ["money"]:
+            return self
+        if self.meter is None:
+            raise wrong("policy-missing-key", f"a quota in {given[0]} needs a meter", hint="add meter: gpu, or another")
+        fitting = "amount" if METERS[self.meter].flow else "hours"
+        if given != [fitting]:
+            raise wrong(
+                "policy-value",
+                f"a quota of {self.meter} is given as {fitting}",
+                given[0],
+                hint=f"write {fitting}: ...",
+                key=True,
+            )
+        return self
+
+    @field_validator("warn", mode="after")
+    @classmethod
+    def rising(cls, warn: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+        for step in range(1, len(warn)):
+            if warn[step] <= warn[step - 1]:
+                raise wrong("policy-value", "warnings rise from one to the next", step, hint="write them as [80, 95]")
+        return warn
+
+
+class Fx(Clause):
+    """Read and checked; used by a later build."""
+
+    table: Text
+    rate: Literal["invoice_date", "month_average", "month_end"] = "month_average"
