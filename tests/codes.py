@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-
 SLUG = re.compile(r"[a-z]+([-_][a-z0-9]+)+")
 
 
