@@ -1,0 +1,87 @@
+"""What was agreed and what was planned: policies by content, and the last plan of each period."""
+
+import hashlib
+import json
+import time
+from typing import Any
+
+import pyarrow as pa
+from sqlalchemy import Connection, delete, insert, select
+
+from apportion.books import record
+from apportion.books.shapes import StoredPlan, StoredPolicy
+from apportion.errors import BooksError
+from apportion.model.rows import BILL_DAYS, POSTINGS
+from apportion.model.times import Period
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def save_policy(connection: Connection, policy: StoredPolicy) -> None:
+    """A version is a content: saving it again changes nothing. Other words for the same rules are the same version; the first text stays."""
+    table = record.policies
+    if connection.execute(select(table.c.seq).where(table.c.version == policy.version)).first():
+        return
+    values = {name: getattr(policy, name) for name in ("version", "text", "file", "name", "effective")}
+    connection.execute(insert(table).values(**values, text_sha256=sha256(policy.text), saved_s=int(time.time())))
+
+
+def read_policies(connection: Connection) -> list[StoredPolicy]:
+    """Oldest first."""
+    rows = connection.execute(select(record.policies).order_by(record.policies.c.seq))
+    return [StoredPolicy(row.version, row.text, row.file, row.name, row.effective) for row in rows]
+
+
+def policy_for(connection: Connection, period: Period) -> StoredPolicy | None:
+    """The one in force on the period's first day; of several with the same day, the one saved last."""
+    day = period.first_day.isoformat()
+    known = [policy for policy in read_policies(connection) if policy.effective <= day]
+    return max(enumerate(known), key=lambda item: (item[1].effective, item[0]))[1] if known else None
+
+
+def save_plan(connection: Connection, plan: StoredPlan) -> None:
+    """Takes the place of the period's earlier plan, unless that was posted."""
+    table = record.plans
+    postings, bill_days = packed(plan.postings.select(POSTINGS.names).cast(POSTINGS)), packed(plan.bill_days.select(BILL_DAYS.names).cast(BILL_DAYS))
+    values: dict[str, Any] = {
+        "digest": plan.digest, "period": plan.period, "policy_version": plan.policy_version, "head": plan.head,
+        "inputs": json.dumps(plan.inputs, sort_keys=True), "summary": json.dumps(plan.summary, sort_keys=True, default=str),
+    }  # fmt: skip
+    posted = select(record.runs.c.plan_digest)
+    connection.execute(delete(table).where(table.c.period == plan.period, table.c.digest.not_in(posted)))
+    connection.execute(delete(table).where(table.c.period == plan.period, table.c.digest == plan.digest))
+    body = {"postings": postings, "bill_days": bill_days}
+    connection.execute(insert(table).values(**values, **body, sha256=plan_sha256({**values, **body}), saved_s=int(time.time())))
+
+
+def plan_sha256(row: dict[str, Any]) -> str:
+    whole = hashlib.sha256()
+    for name in ("digest", "period", "policy_version", "head", "inputs", "summary", "postings", "bill_days"):
+        part = row[name] if isinstance(row[name], bytes) else row[name].encode()
+        whole.update(b"%d:%b" % (len(part), part))
+    return whole.hexdigest()
+
+
+def load_plan(connection: Connection, period: str) -> StoredPlan | None:
+    table = record.plans
+    row = connection.execute(select(table).where(table.c.period == period).order_by(table.c.seq.desc()).limit(1)).one_or_none()
+    if row is None:
+        return None
+    if plan_sha256(dict(row._mapping)) != row.sha256:
+        raise BooksError("damaged-plan", f"the stored plan of {period} is not what was saved", hint="run plan again; run verify to see what else changed")
+    inputs, summary = json.loads(row.inputs), json.loads(row.summary)
+    return StoredPlan(row.digest, row.period, row.policy_version, inputs, row.head, unpacked(row.postings), unpacked(row.bill_days), summary)
+
+
+def packed(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def unpacked(body: bytes) -> pa.Table:
+    with pa.ipc.open_stream(body) as reader:
+        return reader.read_all()

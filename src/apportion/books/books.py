@@ -1,0 +1,128 @@
+"""The books as the rest of the program sees them: the only writer of evidence and record."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from sqlalchemy import select
+
+from apportion.books import agreed, deliveries, ledger, record
+from apportion.books.catalog import Evidence
+from apportion.books.database import reading, writing
+from apportion.books.failures import spoken
+from apportion.books.ingest import ingest
+from apportion.books.locks import Locks
+from apportion.books.post import post
+from apportion.books.publish import published, versions
+from apportion.books.shapes import Posted, Receipt, Run, StoredPlan, StoredPolicy, TableVersion
+from apportion.books.tables import EVIDENCE
+from apportion.errors import BooksError, Problem
+from apportion.model.delivery import Delivery
+from apportion.model.times import Period
+
+
+class Books:
+    """Opened by `open_books`. Safe to use from several threads and processes at once."""
+
+    def __init__(self, evidence: Evidence, locks: Locks) -> None:
+        self.evidence = evidence
+        self.engine = evidence.engine
+        self.locks = locks
+
+    def ingest(self, delivery: Delivery) -> Receipt:
+        with spoken():
+            return ingest(self.evidence, self.locks, delivery)
+
+    def inputs(self) -> dict[str, TableVersion]:
+        with spoken(), reading(self.engine) as connection:
+            return versions(connection)
+
+    def files(self, table: str, snapshot_id: int | None = None) -> list[str]:
+        """The Parquet files of a published snapshot, the current one if none is named. An empty table has none."""
+        with spoken():
+            with reading(self.engine) as connection:
+                now = published(connection, table)
+                known = record.snapshots.c
+                at = now.snapshot_id if snapshot_id is None else snapshot_id
+                if not connection.execute(select(known.table).where(known.table == table, known.snapshot_id == at)).first():
+                    raise BooksError("unknown-snapshot", f"table {table} never had a published snapshot {at}", hint="see what `inputs` names")
+            found = self.evidence.data_files(self.evidence.read(now.metadata), at)
+            return sorted(self.evidence.place(self.evidence.relative(file.file_path)) for file in found)
+
+    def scan(
+        self, table: str, snapshot_id: int | None = None, *, columns: Sequence[str] | None = None, where: pc.Expression | None = None
+    ) -> pa.Table:
+        """Rows of a published snapshot; `where` is a pyarrow expression over its columns."""
+        paths = self.files(table, snapshot_id)
+        schema = EVIDENCE[table] if columns is None else pa.schema([EVIDENCE[table].field(name) for name in columns])
+        if not paths:
+            return schema.empty_table()
+        with spoken():
+            filesystem, places = self.evidence.filesystem(paths)
+            options = ds.ParquetFileFormat(default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True))
+            rows = ds.dataset(places, format=options, filesystem=filesystem)
+            return rows.to_table(columns=schema.names, filter=where).cast(schema)
+
+    def reference_sources(self) -> list[str]:
+        """Sources whose cost lines are only compared with a bill and never posted."""
+        with spoken(), reading(self.engine) as connection:
+            return sorted(connection.scalars(select(record.sources.c.name).where(record.sources.c.role == "reference")))
+
+    def deliveries(self) -> list[dict[str, Any]]:
+        with spoken(), reading(self.engine) as connection:
+            return deliveries.read_deliveries(connection)
+
+    def problems(self, source: str | None = None) -> list[Problem]:
+        with spoken(), reading(self.engine) as connection:
+            return deliveries.read_problems(connection, source)
+
+    def quarantine(self) -> list[dict[str, Any]]:
+        with spoken(), reading(self.engine) as connection:
+            return deliveries.read_quarantine(connection)
+
+    def save_policy(self, version: str, text: str, file: str, name: str, effective: object) -> None:
+        """`effective` is a date or its ISO text."""
+        with spoken(), writing(self.engine) as connection:
+            agreed.save_policy(connection, StoredPolicy(version, text, file, name, str(effective)))
+
+    def policy_for(self, period: Period) -> StoredPolicy | None:
+        with spoken(), reading(self.engine) as connection:
+            return agreed.policy_for(connection, period)
+
+    def policies(self) -> list[StoredPolicy]:
+        with spoken(), reading(self.engine) as connection:
+            return agreed.read_policies(connection)
+
+    def save_plan(self, plan: StoredPlan) -> None:
+        with spoken(), writing(self.engine) as connection:
+            agreed.save_plan(connection, plan)
+
+    def load_plan(self, period: str) -> StoredPlan | None:
+        with spoken(), reading(self.engine) as connection:
+            return agreed.load_plan(connection, str(period))
+
+    def post(self, run: Run) -> Posted:
+        with spoken():
+            return post(self.evidence, self.locks, run)
+
+    def posted(self, period: str | None = None) -> pa.Table:
+        with spoken(), reading(self.engine) as connection:
+            return ledger.read_posted(connection, None if period is None else str(period))
+
+    def entries(self, **filters: object) -> pa.Table:
+        with spoken(), reading(self.engine) as connection:
+            return ledger.read_entries(connection, **filters)
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Oldest first, as mappings of the columns of `record.runs`."""
+        with spoken(), reading(self.engine) as connection:
+            return ledger.read_runs(connection)
+
+    def head(self, period: str | None = None) -> str:
+        with spoken(), reading(self.engine) as connection:
+            return ledger.read_head(connection, None if period is None else str(period))
+
+    def close(self) -> None:
+        self.engine.dispose()

@@ -1,0 +1,44 @@
+"""The ledger's chain: each link's hash covers the one before it, so that one changed, missing or added byte shows in every later head.
+
+A run is a link of its own, followed by one link for each of its postings. Numbers of links have no gaps. A link is hashed as its fields,
+each with its length before it: no two different links can have the same bytes.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from apportion.model.money import plain
+from apportion.model.rows import POSTING_KEY
+
+GENESIS = hashlib.sha256(b"apportion ledger 1").hexdigest()
+RUN_FIELDS = (
+    "seq", "run_id", "period", "plan_digest", "policy_version", "policy_sha256", "inputs", "evidence", "engine",
+    "bill_days_sha256", "content_sha256", "entries", "last_seq", "head_before", "posted_s",
+)  # fmt: skip
+ENTRY_FIELDS = ("seq", "run_id", "account", *POSTING_KEY, "amount")
+BILL_DAY = ("bill", "currency", "component", "day", "amount")
+
+
+def link(previous: str, fields: Iterable[object]) -> str:
+    return hashlib.sha256(previous.encode() + canonical(fields)).hexdigest()
+
+
+def canonical(fields: Iterable[object]) -> bytes:
+    texts = [(plain(field) if isinstance(field, Decimal) else str(field)).encode() for field in fields]
+    return b"".join(b"%d:%b," % (len(text), text) for text in texts)
+
+
+def run_link(previous: str, run: Mapping[str, Any]) -> str:
+    return link(previous, ["run", *(run[name] for name in RUN_FIELDS)])
+
+
+def entry_link(previous: str, entry: Sequence[object]) -> str:
+    """`entry` holds the fields in the order of ENTRY_FIELDS."""
+    return link(previous, ("entry", *entry))
+
+
+def rows_digest(rows: Iterable[Sequence[object]]) -> str:
+    """Of a set of rows, whatever their order."""
+    return hashlib.sha256(b"".join(sorted(b"%d:%b;" % (len(row), row) for row in map(canonical, rows)))).hexdigest()

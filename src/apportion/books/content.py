@@ -1,0 +1,95 @@
+"""What a run says, in the ledger's own form: sorted rows of text and exact amounts, and their digests."""
+
+import datetime
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+from sqlalchemy import Connection, select
+
+from apportion.books import record
+from apportion.books.chain import BILL_DAY, rows_digest
+from apportion.books.shapes import Run
+from apportion.errors import BooksError
+from apportion.model.rows import BILL_DAYS, MONEY, POSTINGS
+
+Totals = dict[tuple[str, ...], Decimal]
+KEY = BILL_DAY[:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    run: Run
+    inputs: str
+    postings: list[tuple[Any, ...]]  # in the order of POSTINGS, the day as ISO text
+    bill_days: Totals
+    bill_days_sha256: str
+    sha256: str
+
+
+def content_of(run: Run) -> Content:
+    postings = ledger_rows(run.postings, POSTINGS, run)
+    days = totals(((*row[:-1],), row[-1]) for row in ledger_rows(run.bill_days, BILL_DAYS, run))
+    inputs = json.dumps(run.inputs, sort_keys=True)
+    days_sha256 = bill_days_digest(days)
+    said = (run.period, run.plan_digest, run.policy_version, inputs, days_sha256)
+    strange = {row[0] for row in postings} - {run.period}
+    if strange:
+        raise refuse(run, f"is of {run.period} and has postings of {', '.join(sorted(strange))}", "post each period by itself")
+    return Content(run, inputs, postings, days, days_sha256, rows_digest([said, *postings]))
+
+
+def bill_days_digest(days: Totals) -> str:
+    return rows_digest((*key, amount) for key, amount in days.items())
+
+
+def ledger_rows(table: pa.Table, schema: pa.Schema, run: Run) -> list[tuple[Any, ...]]:
+    try:
+        columns = [column.to_pylist() for column in table.select(schema.names).cast(schema).columns]
+    except (pa.ArrowInvalid, KeyError, ValueError) as error:
+        raise refuse(run, f"has a table that does not fit: {error}", "hand over the model's Arrow schemas") from error
+    columns = [[item.isoformat() if isinstance(item, datetime.date) else item for item in column] for column in columns]
+    if any(item is None or (isinstance(item, str) and "\0" in item) for column in columns for item in column):
+        raise refuse(run, "has a name that is empty or holds a NUL character", "clean the label that the policy reads")
+    return sorted(zip(*columns, strict=True))
+
+
+def refuse(run: Run, what: str, hint: str) -> BooksError:
+    return BooksError("invalid-run", f"run {run.run_id} {what}", hint=hint)
+
+
+def totals(rows: Iterable[tuple[tuple[str, ...], Decimal]]) -> Totals:
+    """Exact sums per key, without those that come to nothing."""
+    keys: list[tuple[str, ...]] = []
+    amounts: list[Decimal] = []
+    numbers: dict[tuple[str, ...], int] = {}
+    groups: list[int] = []
+    for key, amount in rows:
+        if key not in numbers:
+            numbers[key] = len(keys)
+            keys.append(key)
+        groups.append(numbers[key])
+        amounts.append(amount)
+    table = pa.table({"group": pa.array(groups, pa.int64()), "amount": pa.array(amounts, MONEY)})
+    sums = table.group_by("group").aggregate([("amount", "sum")])
+    added = zip(sums["group"].to_pylist(), sums["amount_sum"].to_pylist(), strict=True)
+    return {keys[group]: amount for group, amount in added if amount}
+
+
+def day_totals(postings: Iterable[Sequence[Any]]) -> Totals:
+    """Per bill, currency, component and day. `postings` are in the order of POSTINGS."""
+    places = [POSTINGS.names.index(name) for name in KEY]
+    return totals((tuple(row[place] for place in places), row[-1]) for row in postings)
+
+
+def evidence_digests(connection: Connection, names: Iterable[str]) -> dict[str, str]:
+    """Of the files that are live now: what the postings of a run rest on, byte for byte."""
+    files = record.files
+    return {name: files_digest(connection.execute(select(files).where(files.c.table == name, files.c.live))) for name in sorted(names)}
+
+
+def files_digest(rows: Iterable[Any]) -> str:
+    return rows_digest((row.path, row.sha256, row.rows, row.control) for row in rows)

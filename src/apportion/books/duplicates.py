@@ -1,0 +1,55 @@
+"""The same row twice in one delivery: once is enough. The same key with other content: neither is believed."""
+
+import json
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pyarrow as pa
+
+from apportion.books.digest import query, row_text
+from apportion.books.tables import KEEPING
+from apportion.errors import Problem
+from apportion.model.money import plain
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """One of the variants of a key, as JSON; kept in the quarantine and not in the table."""
+
+    table: str
+    key: str
+    content: str
+    money: str
+
+    def problem(self, source: str) -> Problem:
+        message = f"two rows of {self.table} have this key and other content; neither was taken"
+        return Problem(where=source, code="conflicting-rows", message=message, row=self.key, money=self.money)
+
+
+def settle(name: str, rows: pa.Table) -> tuple[pa.Table, list[Conflict]]:
+    """Hashes of the keys are compared first: with no two alike, as in most deliveries, there is nothing to look at closer."""
+    key = ", ".join(f'"{column}"' for column in KEEPING[name].key)
+    distinct = query(f"SELECT count(DISTINCT hash({key})) AS n FROM rows", rows).column("n")[0].as_py() if rows.num_rows else 0
+    if distinct == rows.num_rows:
+        return rows, []
+    numbered = rows.append_column("#", pa.array(range(rows.num_rows), pa.int64()))
+    groups = query(
+        f'SELECT min("#") AS first, count(DISTINCT text) AS variants, list("#") AS members '
+        f'FROM (SELECT {key}, "#", {row_text(rows.schema)} AS text FROM rows) GROUP BY {key}',
+        numbered,
+    )
+    kept = sorted(groups.filter(pa.compute.equal(groups["variants"], 1))["first"].to_pylist())
+    conflicts = []
+    for members in groups.filter(pa.compute.greater(groups["variants"], 1)).sort_by("first")["members"].to_pylist():
+        conflicts += variants(name, rows.take(sorted(members)))
+    return rows.take(pa.array(kept, pa.int64())), conflicts
+
+
+def variants(name: str, rows: pa.Table) -> list[Conflict]:
+    found: dict[str, Conflict] = {}
+    for row in rows.to_pylist():
+        content = json.dumps(row, sort_keys=True, default=str, ensure_ascii=False)
+        key = json.dumps([row[column] for column in KEEPING[name].key], ensure_ascii=False)
+        money = row.get("EffectiveCost", 0) if row.get("EffectiveCost") is not None else row.get("BilledCost")
+        found[content] = Conflict(name, key, content, plain(Decimal(money or 0)))
+    return list(found.values())

@@ -1,0 +1,67 @@
+"""Reading the ledger: entries, runs, what is posted, and its head."""
+
+import datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlalchemy import Connection, select, union_all
+
+from apportion.books import record
+from apportion.books.chain import GENESIS
+from apportion.errors import BooksError
+from apportion.model.rows import MONEY, POSTING_KEY, POSTINGS, TEXT
+
+CONTRA = "bill:"
+ENTRIES = pa.schema([
+    pa.field("seq", pa.int64(), nullable=False), pa.field("run_id", TEXT, nullable=False), pa.field("account", TEXT, nullable=False),
+    *(pa.field(field.name, field.type, nullable=field.name == "day") for field in POSTINGS),  # the bill's own side has no day
+    pa.field("hash", TEXT, nullable=False),
+])  # fmt: skip
+
+
+def read_entries(connection: Connection, **filters: object) -> pa.Table:
+    """Raw ledger rows in order. Filters are column=value or column=[values]; both sides of the double entry are there."""
+    table = record.entries
+    query = select(*(table.c[name] for name in ENTRIES.names)).order_by(table.c.seq)
+    for name, value in filters.items():
+        if name not in table.c:
+            raise BooksError("unknown-column", f"the ledger has no column {name!r}", hint="columns: " + ", ".join(ENTRIES.names))
+        values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+        query = query.where(table.c[name].in_([str(item) if isinstance(item, datetime.date) else item for item in values]))
+    rows = connection.execute(query).all()
+    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(ENTRIES.names)
+    place = ENTRIES.names.index("day")
+    columns[place] = [datetime.date.fromisoformat(day) if day else None for day in columns[place]]
+    return pa.Table.from_arrays([pa.array(column, field.type) for column, field in zip(columns, ENTRIES, strict=True)], schema=ENTRIES)
+
+
+def read_posted(connection: Connection, period: str | None) -> pa.Table:
+    """The owners' side, added up over all runs; what came to zero is left out."""
+    entries = read_entries(connection, **({"period": period} if period else {}))
+    owners = entries.filter(pc.invert(pc.starts_with(entries["account"], CONTRA))).select(POSTINGS.names)
+    if not owners.num_rows:
+        return POSTINGS.empty_table()
+    totals = owners.group_by([*POSTING_KEY]).aggregate([("amount", "sum")]).rename_columns([*POSTING_KEY, "amount"])
+    totals = totals.filter(pc.not_equal(totals["amount"], pa.scalar(0, MONEY)))
+    return totals.sort_by([(name, "ascending") for name in POSTING_KEY]).select(POSTINGS.names).cast(POSTINGS)
+
+
+def read_head(connection: Connection, period: str | None = None) -> str:
+    """The hash of the last link; of a period: that of the last link of its last run."""
+    table = record.runs
+    query = select(table.c.head_after).order_by(table.c.seq.desc()).limit(1)
+    return connection.scalar(query.where(table.c.period == period) if period else query) or GENESIS
+
+
+def link_number(connection: Connection, head: str) -> int | None:
+    """Where in the chain a hash stands; None if nowhere."""
+    if head == GENESIS:
+        return 0
+    runs, entries = record.runs, record.entries
+    found = union_all(select(runs.c.seq).where(runs.c.hash == head), select(entries.c.seq).where(entries.c.hash == head))
+    return connection.scalar(found)
+
+
+def read_runs(connection: Connection) -> list[dict[str, Any]]:
+    return [dict(row._mapping) for row in connection.execute(select(record.runs).order_by(record.runs.c.seq))]

@@ -1,0 +1,80 @@
+"""Opening the books, and making them where there are none."""
+
+import os
+from pathlib import Path
+
+from pyiceberg.catalog.sql import SqlCatalogBaseTable
+from sqlalchemy import Engine, insert, inspect, select
+
+from apportion.books import record
+from apportion.books.books import Books
+from apportion.books.catalog import Evidence
+from apportion.books.database import connect, reading, sqlite_file, writing
+from apportion.books.failures import spoken
+from apportion.books.fileio import make_folder, sync_folder
+from apportion.books.locks import Locks
+from apportion.books.publish import publish
+from apportion.books.tables import EVIDENCE
+from apportion.errors import BooksError
+
+
+def open_books(url: str, warehouse: str, *, create: bool = False) -> Books:
+    """`warehouse` is a folder or an object store's URI. With `create`, books that are missing or half made are made."""
+    with spoken():
+        engine = connect(url)
+        place = warehouse if "://" in warehouse else os.path.abspath(warehouse)  # noqa: PTH100 - keeps symbolic links as they are
+        locks = Locks(engine, lock_folder(engine, place))
+        if create:
+            make(engine, locks, place)
+        return Books(Evidence(engine, written_under(engine, url), place), locks)
+
+
+def lock_folder(engine: Engine, place: str) -> Path | None:
+    file = sqlite_file(engine)
+    if file is None:
+        return None
+    return file.with_name(file.name + ".locks") if "://" in place else Path(place) / ".locks"
+
+
+def make(engine: Engine, locks: Locks, place: str) -> None:
+    file = sqlite_file(engine)
+    if file is not None:
+        make_folder(file.parent)
+    with locks.hold(["create"]):
+        if file is not None:
+            with engine.connect() as connection:
+                connection.connection.driver_connection.execute("PRAGMA journal_mode=WAL")  # type: ignore[union-attr]
+            sync_folder(file.parent)
+        record.record.create_all(engine)
+        SqlCatalogBaseTable.metadata.create_all(engine)
+        with writing(engine) as connection:
+            known = connection.scalar(select(record.meta.c.value).where(record.meta.c.key == "warehouse"))
+            if known is None:
+                rows = [{"key": "warehouse", "value": place}, {"key": "schema", "value": record.SCHEMA_VERSION}]
+                connection.execute(insert(record.meta), rows)
+        evidence = Evidence(engine, known or place, place)
+        with reading(engine) as connection:
+            missing = set(EVIDENCE) - set(connection.scalars(select(record.published.c.table)))
+        commits = [evidence.create(name) for name in sorted(missing)]
+        with writing(engine) as connection:
+            publish(connection, commits, "create")
+
+
+def written_under(engine: Engine, url: str) -> str:
+    """The place the warehouse's files were named after; it may have moved since."""
+    file = sqlite_file(engine)
+    if (file is not None and not file.is_file()) or not inspect(engine).has_table(record.published.name):
+        raise no_books(url)
+    with reading(engine) as connection:
+        known = dict(connection.execute(select(record.meta.c.key, record.meta.c.value)).tuples().all())
+        tables = set(connection.scalars(select(record.published.c.table)))
+    if tables != set(EVIDENCE):
+        raise no_books(url)
+    if known.get("schema") != record.SCHEMA_VERSION:
+        message = f"these books were written by another version (schema {known.get('schema')}, this one writes {record.SCHEMA_VERSION})"
+        raise BooksError("books-version", message, where=url, hint="open them with the version that wrote them")
+    return known["warehouse"]
+
+
+def no_books(url: str) -> BooksError:
+    return BooksError("no-books", "there are no books here, or they were never finished", where=url, hint="make them with: apportion init")

@@ -1,0 +1,154 @@
+"""A run becomes part of the ledger: once, balanced, in one transaction, or not at all."""
+
+import json
+import time
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select
+
+from apportion.books import record
+from apportion.books.catalog import Evidence
+from apportion.books.chain import BILL_DAY, ENTRY_FIELDS, entry_link, run_link
+from apportion.books.charges import tag_inputs, write_charges
+from apportion.books.content import Content, content_of, day_totals, evidence_digests, totals
+from apportion.books.database import reading, writing
+from apportion.books.ledger import CONTRA, link_number, read_head
+from apportion.books.locks import Locks
+from apportion.books.publish import publish, published
+from apportion.books.shapes import Posted, Run
+from apportion.errors import BooksError, require_equal
+from apportion.model.rows import POSTINGS
+
+TEAM = POSTINGS.names.index("team")
+
+
+def post(evidence: Evidence, locks: Locks, run: Run) -> Posted:
+    content = content_of(run)
+    with reading(evidence.engine) as connection:
+        known = known_run(connection, content)
+    if known is not None:
+        return known
+    with locks.hold([*run.inputs, "charges"]):
+        with reading(evidence.engine) as connection:  # before the work; again below, when it counts
+            known = known_run(connection, content)
+            if known is None:
+                check_unmoved(connection, run)
+        if known is not None:
+            return known
+        commits = [*tag_inputs(evidence, run), *write_charges(evidence, run)]
+        with writing(evidence.engine) as connection:
+            check_unmoved(connection, run)
+            publish(connection, commits, run.run_id)
+            return append(connection, content)
+
+
+def known_run(connection: Connection, content: Content) -> Posted | None:
+    """A run id stands for one content. Sent again when nothing is left to post, it stands for the same."""
+    run, table = content.run, record.runs
+    row = connection.execute(select(table).where(table.c.run_id == run.run_id)).one_or_none()
+    if row is None:
+        return None
+    same_plan = (row.period, row.plan_digest, row.policy_version, row.inputs, row.bill_days_sha256) == (
+        run.period, run.plan_digest, run.policy_version, content.inputs, content.bill_days_sha256,
+    )  # fmt: skip
+    if row.content_sha256 == content.sha256 or (same_plan and not content.postings):
+        return Posted(run.run_id, posted=False, entries=row.entries, head=row.head_after)
+    message = f"run {run.run_id} was posted before with other content"
+    raise BooksError("run-conflict", message, where=f"period {row.period}", hint="plan again: a new plan gets a new run id")
+
+
+def check_unmoved(connection: Connection, run: Run) -> None:
+    """The run rests on the ledger and the evidence as they were when it was planned."""
+    runs, periods = record.runs, record.periods
+    if connection.scalar(select(periods.c.status).where(periods.c.period == run.period)) == "closed":
+        raise BooksError("period-closed", f"period {run.period} is closed", hint="correct it with postings in an open period")
+    last = connection.scalar(select(runs.c.last_seq).where(runs.c.period == run.period).order_by(runs.c.seq.desc()).limit(1))
+    seen = link_number(connection, run.expected_head)
+    if seen is None or seen < (last or 0):
+        raise moved(run, "something else was posted in this period")
+    for name, snapshot_id in sorted(run.inputs.items()):
+        if published(connection, name).snapshot_id != snapshot_id:
+            raise moved(run, f"{name} has changed")
+
+
+def moved(run: Run, what: str) -> BooksError:
+    return BooksError("inputs-moved", f"since the plan of {run.period} was made, {what}", hint="run plan again, look at it, then apply")
+
+
+def append(connection: Connection, content: Content) -> Posted:
+    """Assert, write, read back, assert again; the caller's transaction commits only what passed."""
+    earlier = read_postings(connection, content.run.period)
+    check_days(content, earlier + content.postings, "before posting")
+    row = run_row(connection, content)
+    rows = entry_rows(content, row)
+    row["head_after"] = rows[-1]["hash"] if rows else row["hash"]
+    connection.execute(insert(record.runs), [row])
+    if content.bill_days:
+        days = [dict(zip(BILL_DAY, (*key, amount), strict=True)) for key, amount in sorted(content.bill_days.items())]
+        connection.execute(insert(record.bill_days), [{"run_id": row["run_id"], **day} for day in days])
+    if rows:
+        connection.execute(insert(record.entries), rows)
+    check_days(content, read_postings(connection, content.run.period), "as read back")
+    check_links(connection, row)
+    return Posted(row["run_id"], posted=True, entries=len(rows), head=row["head_after"])
+
+
+def read_postings(connection: Connection, period: str) -> list[tuple[Any, ...]]:
+    table = record.entries
+    columns = [table.c[name] for name in POSTINGS.names]
+    owners = select(*columns).where(table.c.period == period, table.c.account.not_like(CONTRA + "%"))
+    return [tuple(row) for row in connection.execute(owners)]
+
+
+def check_days(content: Content, postings: list[tuple[Any, ...]], when: str) -> None:
+    """The sum of postings is the bill, for every bill, currency, component and day."""
+    found = day_totals(postings)
+    for key in sorted({*found, *content.bill_days}):
+        what = f"{', '.join(key)} of run {content.run.run_id} {when}"
+        require_equal(what, content.bill_days.get(key, 0), found.get(key, 0))
+
+
+def run_row(connection: Connection, content: Content) -> dict[str, Any]:
+    run, policies = content.run, record.policies
+    policy = connection.scalar(select(policies.c.text_sha256).where(policies.c.version == run.policy_version))
+    if policy is None:
+        raise BooksError("unknown-policy", f"the books have no policy {run.policy_version}", hint="save the policy before posting by it")
+    seq = (connection.scalar(select(func.max(record.runs.c.last_seq))) or 0) + 1
+    entries = len(content.postings) + len(contra_rows(content))
+    row = {
+        "seq": seq, "run_id": run.run_id, "period": run.period, "plan_digest": run.plan_digest, "policy_version": run.policy_version,
+        "policy_sha256": policy, "inputs": content.inputs, "evidence": json.dumps(evidence_digests(connection, run.inputs), sort_keys=True),
+        "engine": run.engine, "bill_days_sha256": content.bill_days_sha256, "content_sha256": content.sha256, "entries": entries,
+        "last_seq": seq + entries, "head_before": read_head(connection), "posted_s": int(time.time()),
+    }  # fmt: skip
+    row["hash"] = run_link(row["head_before"], row)
+    return row
+
+
+def contra_rows(content: Content) -> list[tuple[Any, ...]]:
+    """The other side of the double entry: what each bill gave, so that a run adds up to nothing."""
+    places = [POSTINGS.names.index(name) for name in ("period", "bill", "currency")]
+    given = totals((tuple(row[place] for place in places), row[-1]) for row in content.postings)
+    return [(*key, *[""] * (len(POSTINGS.names) - len(key) - 1), amount.copy_negate()) for key, amount in sorted(given.items())]
+
+
+def entry_rows(content: Content, run: dict[str, Any]) -> list[dict[str, Any]]:
+    rows, head = [], run["hash"]
+    accounts = [(f"team:{row[TEAM]}", row) for row in content.postings] + [(CONTRA + row[1], row) for row in contra_rows(content)]
+    for seq, (account, row) in enumerate(accounts, run["seq"] + 1):
+        fields = (seq, run["run_id"], account, *row)
+        head = entry_link(head, fields)
+        rows.append({**dict(zip(ENTRY_FIELDS, fields, strict=True)), "hash": head})
+    return rows
+
+
+def check_links(connection: Connection, run: dict[str, Any]) -> None:
+    """The run as the database gives it back: every link, and both sides adding up to nothing."""
+    table = record.entries
+    rows = connection.execute(select(*(table.c[name] for name in ENTRY_FIELDS)).where(table.c.run_id == run["run_id"]).order_by(table.c.seq)).all()
+    head = run["hash"]
+    for row in rows:
+        head = entry_link(head, row)
+    require_equal(f"the last link of run {run['run_id']} as read back", run["head_after"], head)
+    require_equal(f"entries of run {run['run_id']} as read back", run["entries"], len(rows))
+    require_equal(f"the sum of run {run['run_id']} as read back", {}, totals(((row.currency,), row.amount) for row in rows))

@@ -1,0 +1,129 @@
+"""The record's tables in SQL, the same on SQLite and PostgreSQL."""
+
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import DDL, BigInteger, Boolean, Column, Dialect, Index, Integer, LargeBinary, MetaData, Numeric, Table, Text, event
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from apportion.model.money import DIGITS, PLACES, plain
+from apportion.model.rows import POSTING_KEY
+
+SCHEMA_VERSION = "1"
+
+
+class Exact(TypeDecorator[Decimal]):
+    """Money without a float in sight: NUMERIC(38,18), or canonical decimal text where the database has only binary floats."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return dialect.type_descriptor(Text() if dialect.name == "sqlite" else Numeric(DIGITS, PLACES))
+
+    def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Any:
+        return plain(value) if value is not None and dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:
+        return None if value is None else Decimal(value)
+
+
+record = MetaData()
+Seq = BigInteger().with_variant(Integer, "sqlite")
+
+
+def text(name: str, *, key: bool = False) -> "Column[str]":
+    return Column(name, Text, nullable=False, primary_key=key)
+
+
+def whole(name: str, *, key: bool = False) -> "Column[int]":
+    return Column(name, BigInteger, nullable=False, primary_key=key)
+
+
+meta = Table("meta", record, text("key", key=True), text("value"))
+
+# What was agreed, planned and posted.
+policies = Table(
+    "policies", record,
+    Column("seq", Seq, primary_key=True), Column("version", Text, nullable=False, unique=True),
+    text("name"), text("file"), text("effective"), text("text"), text("text_sha256"), whole("saved_s"),
+)  # fmt: skip
+plans = Table(
+    "plans", record,
+    Column("seq", Seq, primary_key=True), text("digest"), text("period"), text("policy_version"), text("inputs"), text("head"), text("summary"),
+    Column("postings", LargeBinary, nullable=False), Column("bill_days", LargeBinary, nullable=False), text("sha256"), whole("saved_s"),
+)  # fmt: skip
+runs = Table(
+    "runs", record,
+    whole("seq", key=True), Column("run_id", Text, nullable=False, unique=True), text("period"), text("plan_digest"), text("policy_version"),
+    text("policy_sha256"), text("inputs"), text("evidence"), text("engine"), text("bill_days_sha256"), text("content_sha256"),
+    whole("entries"), whole("last_seq"), text("head_before"), text("head_after"), whole("posted_s"), text("hash"),
+)  # fmt: skip
+bill_days = Table(
+    "bill_days", record,
+    text("run_id", key=True), text("bill", key=True), text("currency", key=True), text("component", key=True), text("day", key=True),
+    Column("amount", Exact, nullable=False),
+)  # fmt: skip
+entries = Table(
+    "entries", record,
+    whole("seq", key=True), text("run_id"), text("account"), *(text(name) for name in POSTING_KEY),
+    Column("amount", Exact, nullable=False), text("hash"),
+    Index("entries_period", "period"), Index("entries_run", "run_id"), Index("entries_hash", "hash"),
+)  # fmt: skip
+periods = Table("periods", record, text("period", key=True), text("status"))
+audit = Table("audit", record, Column("id", Seq, primary_key=True), whole("at_s"), text("who"), text("what"), text("detail"))
+
+# What was delivered.
+sources = Table("sources", record, text("name", key=True), text("role"))
+scopes = Table(
+    "scopes", record,
+    Column("id", Seq, primary_key=True), text("source"), text("issuer"), text("accounts"), text("services"),
+    whole("start_s"), whole("end_s"), text("metric"), text("role"),
+)  # fmt: skip
+deliveries = Table(
+    "deliveries", record,
+    whole("seq", key=True), Column("delivery_id", Text, nullable=False, unique=True), text("source"), whole("start_s"), whole("end_s"),
+    text("tables"), text("digest"), text("rows"), text("replaced"), whole("quarantined"), whole("received_s"),
+    Column("superseded_by", Text, nullable=True), Index("deliveries_source", "source"),
+)  # fmt: skip
+delivered_files = Table(
+    "delivered_files", record,
+    Column("id", Seq, primary_key=True), text("delivery_id"), text("name"), text("sha256"), whole("rows"), text("control"),
+)  # fmt: skip
+problems = Table(
+    "problems", record,
+    Column("id", Seq, primary_key=True), text("delivery_id"), text("source"), text("where"), text("code"), text("message"), text("row"),
+    text("money"),
+)  # fmt: skip
+quarantine = Table(
+    "quarantine", record,
+    Column("id", Seq, primary_key=True), text("delivery_id"), text("source"), text("table"), text("key"), text("content"),
+)  # fmt: skip
+
+# Which files and snapshots of the evidence count. `path` is relative to the warehouse.
+published = Table("published", record, text("table", key=True), whole("snapshot_id"), text("metadata"))
+snapshots = Table(
+    "snapshots", record,
+    text("table", key=True), whole("snapshot_id", key=True), whole("rows"), text("digest"), text("made_by"), whole("published_s"),
+)  # fmt: skip
+files = Table(
+    "files", record,
+    text("path", key=True), text("table"), text("kind"), text("sha256"), whole("bytes"), whole("rows"), text("control"), text("content"),
+    text("part"), whole("start_s"), whole("end_s"), text("made_by"), Column("live", Boolean, nullable=False),
+    Index("files_part", "table", "part", "live"),
+)  # fmt: skip
+
+# The chain proves that nobody changed a posting; these make it hard to do by mistake.
+APPEND_ONLY = (entries, runs, bill_days)
+REFUSE_ON_POSTGRES = """
+CREATE OR REPLACE FUNCTION apportion_append_only() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$
+"""
+event.listen(record, "before_create", DDL(REFUSE_ON_POSTGRES).execute_if(dialect="postgresql"))
+for table in APPEND_ONLY:
+    for action in ("UPDATE", "DELETE"):
+        named = f"{table.name}_no_{action.lower()}"
+        refuse = f"CREATE TRIGGER {named} BEFORE {action} ON {table.name} BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
+        event.listen(table, "after_create", DDL(refuse).execute_if(dialect="sqlite"))
+        refuse = f"CREATE TRIGGER {named} BEFORE {action} ON {table.name} FOR EACH STATEMENT EXECUTE FUNCTION apportion_append_only()"
+        event.listen(table, "after_create", DDL(refuse).execute_if(dialect="postgresql"))

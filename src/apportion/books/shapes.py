@@ -1,0 +1,89 @@
+"""What the books are handed and what they hand back."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The acknowledgement of a delivery: once a caller holds it, the rows survive a crash.
+
+    `replaced` counts earlier rows that were removed or cut; `outside` counts delivered rows that lie wholly outside the window.
+    """
+
+    changed: bool
+    delivery_id: str
+    rows: dict[str, int]
+    replaced: dict[str, int]
+    quarantined: int
+    outside: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TableVersion:
+    """A published state of one table. The digest is that of its rows, whatever their order, files and deliveries."""
+
+    table: str
+    snapshot_id: int
+    rows: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPolicy:
+    version: str
+    text: str
+    file: str
+    name: str
+    effective: str  # ISO day
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPlan:
+    digest: str
+    period: str
+    policy_version: str
+    inputs: dict[str, int]
+    head: str
+    postings: pa.Table
+    bill_days: pa.Table
+    summary: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is to be posted: the differences to what is posted already, and what each bill and day must come to afterwards.
+
+    `expected_head` is `head()` as it was when the differences were taken.
+    """
+
+    run_id: str
+    period: str
+    plan_digest: str
+    policy_version: str
+    inputs: dict[str, int]
+    postings: pa.Table
+    bill_days: pa.Table
+    expected_head: str
+    charges: Iterable[pa.RecordBatch] | None = None
+    engine: str = "duckdb"
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    run_id: str
+    posted: bool  # False: this run had been posted before, nothing changed
+    entries: int
+    head: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something in the books is not what was recorded."""
+
+    code: str
+    where: str
+    message: str
