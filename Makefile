@@ -26,7 +26,7 @@ test-long: $(VENV)/.ready-dev ## the same with the long searches and sweeps
 	@$(BIN)/python tests/run.py --long
 
 bench: $(VENV)/.ready-dev ## speed and memory, as ratios in one run
-	@$(BIN)/python tests/bench
+	@$(BIN)/python bench/run.py
 
 lint: $(VENV)/.ready-dev ## format, then lint, types and import contracts
 	@$(BIN)/ruff format --quiet src tests
@@ -45,7 +45,7 @@ lock: $(VENV)/.uv ## resolve the requirements*.lock files anew (LOCK_OPTIONS=--u
 	@$(LOCK) --group build --group dev --extra postgres -c requirements.lock pyproject.toml -o requirements-dev.lock
 
 clean: ## remove what make made; the lock and your files stay
-	rm -rf $(VENV) demo dist build bench .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo dist build bench/out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/.uv: requirements-uv.lock
 	@test -n "$(PYTHON)" || { echo "Apportion needs Python 3.11 or newer. Install one, or name it: make PYTHON=/path/to/python3.12" >&2; exit 1; }
