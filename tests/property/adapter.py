@@ -1,0 +1,61 @@
+"""The only place where the property tests touch the engine."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from apportion.model.money import GRAIN
+from apportion.model.rows import POSTING_KEY
+from apportion.model.times import parse_period
+from tests.property.oracle_rounding import Key
+from tests.property.worlds import World
+
+KEY = tuple(name for name in POSTING_KEY if name != "period")
+BillDay = tuple[str, str, str, date]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan as plain dicts."""
+
+    digest: str
+    postings: dict[Key, Decimal]
+    exact: dict[Key, Fraction]
+    bill_days: dict[BillDay, Decimal]
+    bills: dict[str, Decimal]
+
+
+@lru_cache(maxsize=1)
+def backend() -> Any:
+    import ibis
+
+    return ibis.duckdb.connect()
+
+
+def plan(world: World) -> Planned:
+    import apportion.engine.plan as engine  # not at import: oracle tests need no engine
+
+    tables = world.tables()
+    made = engine.make_plan(
+        engine.World(parse_period(world.period), world.policy, **tables, previous=dict(world.previous)),
+        backend(),
+    )
+    rows = made.postings.to_pylist()
+    keys = [key_of(row) for row in rows]
+    return Planned(
+        made.digest,
+        dict(zip(keys, (row["amount"] for row in rows), strict=True)),
+        dict(zip(keys, (Fraction(grains, GRAIN) for grains in made.exact), strict=True)),
+        {
+            (row["bill"], row["currency"], row["component"], row["day"]): row["amount"]
+            for row in made.bill_days.to_pylist()
+        },
+        {bill.id: bill.total for bill in made.bills},
+    )
+
+
+def key_of(row: dict[str, Any]) -> Key:
+    return tuple(row[name] for name in KEY)

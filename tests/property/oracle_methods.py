@@ -1,0 +1,329 @@
+"""One pool's lines over its usage, before weights and idle rules. Linear in the lines, so each is shared by itself."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import date
+from fractions import Fraction
+
+from apportion.model.meters import METERS
+from apportion.model.times import parse_period
+from apportion.policy.pools import Pool
+from tests.property.oracle_facts import NOT_UP, Claim, Facts, Group, Line, Offer, Who, in_force
+from tests.property.oracle_time import Span, cut, day_span, hours_touched, whole_cells
+
+ZERO = Fraction(0)
+NO_SLOT = (0, 0)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A signed amount for one owner. `claim` and `span` say which usage it is for, `group` which lines it is part of."""
+
+    bill: str
+    currency: str
+    component: str
+    pool: str
+    day: date
+    reason: str
+    cause: str
+    who: Who
+    amount: Fraction
+    group: Group | None = None
+    claim: Claim | None = None
+    span: Span = NO_SLOT
+    slot: Span = NO_SLOT
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Idle money of one line, slot, day and cause, and who held it."""
+
+    entry: Entry
+    holders: dict[Who, Fraction]
+
+
+@dataclass
+class Usage:
+    """What a pool's usage looks like in a slot, on one resource or on all."""
+
+    claims: list[tuple[Claim, Span, Fraction]]
+    demand: Fraction
+    capacity: Fraction
+    not_up: Fraction
+    held: dict[str, dict[Who, Fraction]]
+    unused: dict[str, Fraction]
+
+
+@dataclass
+class Sharing:
+    """One pool at work."""
+
+    facts: Facts
+    name: str
+    pool: Pool
+    entries: list[Entry] = field(default_factory=list)
+    idles: list[Idle] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.claims = self.facts.claims(self.name, self.pool) if self.pool.meter else []
+        self.offers = self.facts.capacity(self.name, self.pool) if self.pool.meter else []
+        self.reserved = self.facts.reservations(self.name, self.pool) if self.pool.meter else []
+        self.seen: dict[tuple[Span, str | None], Usage] = {}
+
+    def run(self) -> None:
+        mine = [line for line in self.facts.lines if line.name == self.name and line.amount]
+        if self.pool.method == "rate_card":
+            self.rate_card(mine)
+            return
+        ways: dict[str, Callable[[Entry, Line, Span], None]] = {
+            "proportional": self.proportional, "capacity_rate": self.capacity_rate, "time": self.time,
+        }  # fmt: skip
+        tables = {"direct": self.direct, "even": self.even, "fixed": self.fixed}
+        for line in mine:
+            if self.pool.method in tables:
+                for part in self.money_by_day(line, line.span):
+                    tables[self.pool.method](part, line)
+                continue
+            for slot in self.slots(line):
+                money = line.amount * self.facts.clock.common(slot, line.span) / (line.span[1] - line.span[0])
+                if money:
+                    ways[self.pool.method](replace(blank(self.facts, line, money), slot=slot), line, slot)
+
+    # money in time
+
+    def slots(self, line: Line) -> list[Span]:
+        zone = self.facts.zone
+        if self.pool.slot == "hour":
+            return hours_touched(line.span, zone)
+        if self.pool.slot == "day":
+            return [day_span(day, zone) for day, _ in self.facts.clock.by_day(line.span, zone)]
+        billing = (line.row["billing_start_s"], line.row["billing_end_s"])
+        inside = billing[0] <= line.span[0] and line.span[1] <= billing[1]
+        return [billing if inside else whole_cells(line.span, zone)]
+
+    def money_by_day(self, line: Line, slot: Span, amount: Fraction | None = None) -> Iterator[Entry]:
+        """`amount` (the line's money in the slot unless told) over the days of the line's own seconds in the slot."""
+        yield from spread(self.facts, line, slot, amount)
+
+    # usage in time
+
+    def usage(self, slot: Span, resource: str | None) -> Usage:
+        if (slot, resource) not in self.seen:
+            self.seen[slot, resource] = self.look(slot, resource)
+        return self.seen[slot, resource]
+
+    def look(self, slot: Span, resource: str | None) -> Usage:
+        common = self.facts.clock.common
+        claims, held, allocated = [], {}, {}  # type: ignore[var-annotated]
+        for claim in self.claims:
+            seconds = common(claim.span, slot)
+            if not seconds or resource not in (None, claim.resource):
+                continue
+            claims.append((claim, cut(claim.span, slot), claim.rate * seconds))
+            team = held.setdefault(claim.who.team, {})
+            team[claim.who] = team.get(claim.who, ZERO) + (claim.allocated - claim.rate) * seconds
+            allocated[claim.who.team] = allocated.get(claim.who.team, ZERO) + claim.allocated * seconds
+        mine = [offer for offer in self.offers if resource in (None, offer.resource)]
+        unused: dict[str, Fraction] = {}
+        if resource is None:
+            for offer in self.reserved:
+                unused[offer.what] = unused.get(offer.what, ZERO) + offer.rate * common(offer.span, slot)
+            unused = {team: max(ZERO, units - allocated.get(team, ZERO)) for team, units in unused.items()}
+        return Usage(
+            claims,
+            sum((units for _, _, units in claims), ZERO),
+            total_of(mine, slot, common),
+            total_of([offer for offer in mine if offer.what in NOT_UP], slot, common),
+            held if self.pool.driver.kind in ("used", "blend") else {},
+            unused,
+        )
+
+    def scope_of(self, line: Line) -> str | None:
+        return self.facts.line_resource(line) if self.pool.scope == "resource" else None
+
+    def charge(self, money: Entry, claim: Claim, span: Span, amount: Fraction) -> None:
+        self.entries.append(
+            replace(
+                money,
+                pool=self.name,
+                day=claim.day,
+                cause=claim.who.cause,
+                who=claim.who,
+                amount=amount,
+                claim=claim,
+                span=span,
+            )
+        )
+
+    # methods
+
+    def proportional(self, money: Entry, line: Line, slot: Span) -> None:
+        usage = self.usage(slot, self.scope_of(line))
+        if not usage.demand:
+            self.nobody(money, line, slot)
+            return
+        for claim, span, units in usage.claims:
+            if units:
+                self.charge(money, claim, span, money.amount * units / usage.demand)
+
+    def nobody(self, money: Entry, line: Line, slot: Span) -> None:
+        if self.pool.on_zero == "error":
+            raise ZeroDivisionError(self.name)
+        for part in self.money_by_day(line, slot, money.amount):
+            entry = replace(part, pool=self.name, slot=slot)
+            if self.pool.on_zero == "even" and self.facts.policy.teams:
+                self.evenly(entry, list(self.facts.policy.teams))
+            else:
+                self.entries.append(replace(entry, cause="no demand"))
+
+    def time(self, money: Entry, line: Line, slot: Span) -> None:
+        usage = self.usage(slot, self.scope_of(line))
+        spans: dict[tuple[str, date], dict[str, list[Span]]] = {}
+        own: dict[tuple[str, date], int] = {}
+        for claim, span, _ in usage.claims:
+            key = (claim.who.team, claim.day)
+            spans.setdefault(key, {}).setdefault(claim.resource, []).append(span)
+            own[key] = own.get(key, 0) + span[1] - span[0]
+        held = {key: sum(self.facts.clock.union(parts) for parts in on.values()) for key, on in spans.items()}
+        if not sum(held.values()):
+            self.nobody(money, line, slot)
+            return
+        for claim, span, _ in usage.claims:
+            key = (claim.who.team, claim.day)
+            share = Fraction(held[key], sum(held.values())) * Fraction(span[1] - span[0], own[key])
+            self.charge(money, claim, span, money.amount * share)
+
+    def capacity_rate(self, money: Entry, line: Line, slot: Span) -> None:
+        usage = self.usage(slot, self.scope_of(line))
+        whole = max(usage.capacity, usage.demand)
+        if not whole:
+            self.idle(money, line, "unsold", money.amount, {})
+            return
+        price = money.amount / whole
+        for claim, span, units in usage.claims:
+            if units:
+                self.charge(money, claim, span, price * units)
+        rest = usage.capacity - usage.demand
+        held = {team: max(ZERO, sum(units.values(), ZERO)) for team, units in usage.held.items()}
+        for cause, most in (
+            ("held", sum(held.values(), ZERO)),
+            ("down", usage.not_up),
+            ("reserved", sum(usage.unused.values(), ZERO)),
+            ("unsold", rest),
+        ):
+            units = min(rest, most)
+            if units > 0:
+                holders = self.holders(cause, usage, held)
+                self.idle(money, line, cause, price * units, holders)
+                rest -= units
+
+    def holders(self, cause: str, usage: Usage, held: dict[str, Fraction]) -> dict[Who, Fraction]:
+        """Weights: unused reservations by team; held units by team, and inside it by what each owner held."""
+        if cause == "reserved":
+            return {self.facts.team(team): units for team, units in usage.unused.items() if units}
+        found: dict[Who, Fraction] = {}
+        for team, total in held.items() if cause == "held" else ():
+            own = {who: units for who, units in usage.held[team].items() if units > 0}
+            for who, units in own.items() if total else ():
+                found[who] = total * units / sum(own.values(), ZERO)
+        return found
+
+    def idle(self, money: Entry, line: Line, cause: str, amount: Fraction, holders: dict[Who, Fraction]) -> None:
+        for part in self.money_by_day(line, money.slot, amount):
+            self.idles.append(Idle(replace(part, pool=self.name, slot=money.slot, reason="idle", cause=cause), holders))
+
+    def direct(self, part: Entry, line: Line) -> None:
+        who = self.facts.owner(self.facts.line_labels(line.row), part.day)
+        self.entries.append(replace(part, pool=self.name, who=who, cause=who.cause))
+
+    def even(self, part: Entry, line: Line) -> None:
+        self.evenly(replace(part, pool=self.name), list(self.pool.members or self.facts.policy.teams))
+
+    def evenly(self, part: Entry, teams: list[str]) -> None:
+        for team in teams:
+            self.entries.append(replace(part, who=self.facts.team(team), amount=part.amount / len(teams)))
+
+    def fixed(self, part: Entry, line: Line) -> None:
+        rest = part.amount
+        for team, percent in self.pool.shares.items():
+            amount = part.amount * percent / 100
+            rest -= amount
+            self.entries.append(replace(part, pool=self.name, who=self.facts.team(team), amount=amount))
+        self.entries.append(replace(part, pool=self.name, cause="no owner", amount=rest))
+
+    # price lists
+
+    def rate_card(self, mine: list[Line]) -> None:
+        month = parse_period(self.facts.world.period).interval(self.facts.zone)
+        charges = []
+        for claim in self.claims:
+            span = cut(claim.span, (month.start_s, month.end_s))
+            price = self.price(claim)
+            if span[1] > span[0] and claim.rate and price:
+                quantity = claim.rate * self.facts.clock.common(claim.span, span)
+                flow = all(METERS[meter].flow for meter in self.pool.meter)
+                charges.append((claim, span, quantity * price / (1 if flow else 3600)))
+        for bill, share in self.card_bills(mine):
+            for claim, span, amount in charges:
+                self.charge(bill, claim, span, amount * share)
+
+    def price(self, claim: Claim) -> Fraction | None:
+        for price in self.pool.prices:
+            if in_force(price, claim.day) and (price.when is None or price.when.matches(claim.labels)):
+                return price.price
+        return None
+
+    def card_bills(self, mine: list[Line]) -> list[tuple[Entry, Fraction]]:
+        """The bills (with component and group) that the price list is set against, each with its part of the charges: by money."""
+        money: dict[tuple[str, str, str, Group | None], Fraction] = {}
+        for line in mine:
+            entry = blank(self.facts, line, line.amount)
+            key = (entry.bill, entry.currency, entry.component, entry.group)
+            money[key] = money.get(key, ZERO) + abs(line.amount)
+        if not money:
+            currency = self.facts.policy.currency
+            component = self.pool.component or METERS[next(iter(self.pool.meter))].component
+            money[f"rate card {self.name} {self.facts.world.period} {currency}", currency, component, None] = Fraction(
+                1
+            )
+        nobody = self.facts.team("_unallocated")
+        return [
+            (Entry(*key[:3], self.name, date.min, "usage", "", nobody, ZERO, key[3]), part / sum(money.values(), ZERO))
+            for key, part in money.items()
+        ]
+
+    def recover(self) -> None:
+        """After weights, since they move charges between days."""
+        mine = [line for line in self.facts.lines if line.name == self.name and line.amount]
+        rest: dict[tuple[str, str, str, date], Fraction] = {}
+        for line in mine:
+            for part in self.money_by_day(line, line.span):
+                key = (part.bill, part.currency, part.component, part.day)
+                rest[key] = rest.get(key, ZERO) + part.amount
+        for entry in self.entries if mine else ():
+            key = (entry.bill, entry.currency, entry.component, entry.day)
+            rest[key] = rest.get(key, ZERO) - entry.amount
+        residual = self.facts.team("_residual")
+        for (bill, currency, component, day), amount in rest.items():
+            self.entries.append(Entry(bill, currency, component, self.name, day, "recovery", "", residual, amount))
+
+
+def blank(facts: Facts, line: Line, amount: Fraction) -> Entry:
+    """A line's money before anyone has it."""
+    nobody = facts.team("_unallocated")
+    row = line.row
+    return Entry(
+        facts.bill(row), row["BillingCurrency"], row["component"], "", date.min, "usage", "", nobody, amount, line.group
+    )
+
+
+def spread(facts: Facts, line: Line, slot: Span, amount: Fraction | None = None) -> Iterator[Entry]:
+    inside = cut(line.span, slot)
+    seconds = inside[1] - inside[0]
+    whole = line.amount * seconds / (line.span[1] - line.span[0]) if amount is None else amount
+    for day, part in facts.clock.by_day(inside, facts.zone):
+        yield replace(blank(facts, line, whole * (part[1] - part[0]) / seconds), day=day)
+
+
+def total_of(offers: list[Offer], slot: Span, common: Callable[[Span, Span], int]) -> Fraction:
+    return sum((offer.rate * common(offer.span, slot) for offer in offers), ZERO)

@@ -1,0 +1,286 @@
+"""From charges to what is posted: weights, idle, overheads, followers, free amounts, credits, adjustments."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import date
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from apportion.model.meters import METERS
+from apportion.model.times import parse_period
+from apportion.policy.pools import Pool
+from apportion.policy.rules import Adjustment
+from tests.property.oracle_facts import Claim, Facts, Line, Who, in_force
+from tests.property.oracle_methods import ZERO, Entry, Idle, Sharing, blank, spread
+from tests.property.oracle_time import Span
+
+SETTLED = ("usage", "idle", "overhead")
+CURRENT = ("usage", "idle", "overhead", "credit", "adjustment")
+K = TypeVar("K")
+
+
+def sums(entries: Iterable[Entry], key: Callable[[Entry], K]) -> dict[K, Fraction]:
+    found: dict[K, Fraction] = {}
+    for entry in entries:
+        found[key(entry)] = found.get(key(entry), ZERO) + entry.amount
+    return found
+
+
+def same_sign(weights: dict[K, Fraction]) -> dict[K, Fraction]:
+    """Shares in proportion to weights; of mixed signs only those with the sign of the sum count; {} where the sum is 0."""
+    total = sum(weights.values(), ZERO)
+    counted = {key: weight for key, weight in weights.items() if weight * total > 0}
+    whole = sum(counted.values(), ZERO)
+    return {key: weight / whole for key, weight in counted.items()}
+
+
+# weights
+
+
+def weight_of(pool: Pool, claim: Claim) -> Fraction:
+    factor = Fraction(1)
+    for key, values in pool.weights.items():
+        value = claim.weight_labels.get(key)
+        globs = [glob for glob in values if value is not None and fnmatchcase(value, glob)]
+        factor *= values[value if value in globs else globs[0]] if globs else 1
+    return factor
+
+
+def reweigh(sharing: Sharing) -> None:
+    def key(entry: Entry) -> tuple[str, str]:
+        return entry.bill, entry.component
+
+    charges = [entry for entry in sharing.entries if entry.claim]
+    weighed = [
+        replace(entry, amount=entry.amount * weight_of(sharing.pool, entry.claim)) for entry in charges if entry.claim
+    ]
+    before, after = sums(charges, key), sums(weighed, key)
+    kept = [entry for entry in sharing.entries if not entry.claim]
+    for old, new in zip(charges, weighed, strict=True):
+        kept.append(replace(new, amount=new.amount * before[key(old)] / after[key(old)]) if after[key(old)] else old)
+    sharing.entries = kept
+
+
+# idle
+
+
+def idle_span(pool: Pool, entry: Entry) -> Span | date | None:
+    """Entries and idle with the same span share: the period, or the larger of `slot` and `idle_slot`."""
+    if pool.idle_slot == "period":
+        return None
+    if pool.idle_slot == "day" and pool.slot in ("hour", "day"):
+        return entry.day
+    return entry.slot
+
+
+def share_idle(sharing: Sharing) -> list[Entry]:
+    charges = [entry for entry in sharing.entries if entry.claim]
+    found: list[Entry] = []
+    cache: dict[Any, dict[Who, Fraction]] = {}
+    for idle in sharing.idles:
+        key = (
+            idle.entry.bill,
+            idle.entry.component,
+            idle_span(sharing.pool, idle.entry),
+            rule_of(sharing.pool, idle),
+        )
+        if key not in cache:
+            cache[key] = idle_shares(sharing, charges, idle)
+        shares = holder_shares(idle) if key[3] == "holder" else cache[key]
+        central = {sharing.facts.team("_idle"): Fraction(1)}
+        found += [
+            replace(idle.entry, who=who, amount=idle.entry.amount * part) for who, part in (shares or central).items()
+        ]
+    return found
+
+
+def rule_of(pool: Pool, idle: Idle) -> str:
+    return {str(cause): rule for cause, rule in pool.idle.items()}[idle.entry.cause]
+
+
+def holder_shares(idle: Idle) -> dict[Who, Fraction]:
+    whole = sum(idle.holders.values(), ZERO)
+    return {who: units / whole for who, units in idle.holders.items()} if whole else {}
+
+
+def idle_shares(sharing: Sharing, charges: list[Entry], idle: Idle) -> dict[Who, Fraction]:
+    rule = rule_of(sharing.pool, idle)
+    span = idle_span(sharing.pool, idle.entry)
+    near = [entry for entry in charges if idle_span(sharing.pool, entry) == span]
+    if rule == "proportional":
+        mine = [entry for entry in near if (entry.bill, entry.component) == (idle.entry.bill, idle.entry.component)]
+        return same_sign(sums(mine, lambda entry: entry.who))
+    if rule == "even":
+        teams = sorted({entry.who.team for entry in near if not entry.who.is_system}) or list(
+            sharing.facts.policy.teams
+        )
+        return {sharing.facts.team(team): Fraction(1, len(teams)) for team in teams}
+    return {}
+
+
+# overheads
+
+
+def by_cost(facts: Facts, name: str, pool: Pool, ledger: list[Entry]) -> list[Entry]:
+    counted = [
+        entry
+        for entry in ledger
+        if entry.reason in SETTLED and not entry.who.is_system and entry.who.team != pool.from_owner
+    ]
+    if pool.over != "all" and pool.over:
+        counted = [entry for entry in counted if entry.who.team in pool.over]
+    totals = sums(counted, lambda entry: (entry.currency, entry.who))
+    moving = []
+    for line in facts.lines:
+        if line.name == name and line.amount:
+            moving += [
+                replace(part, pool=name, reason="overhead", slot=(0, 0)) for part in spread(facts, line, line.span)
+            ]
+    found: list[Entry] = []
+    if pool.from_owner:
+        own = [entry for entry in ledger if entry.reason in SETTLED and entry.who.team == pool.from_owner]
+        moving += [replace(entry, pool=name, reason="overhead", cause="", claim=None) for entry in own]
+        found += [
+            replace(entry, pool=name, reason="overhead", cause="", claim=None, amount=-entry.amount) for entry in own
+        ]
+    for money in moving:
+        weights = {who: total for (currency, who), total in totals.items() if currency == money.currency and total > 0}
+        whole = sum(weights.values(), ZERO)
+        nobody = replace(money, who=facts.team("_unallocated"), cause="no demand")
+        found += (
+            [replace(money, who=who, amount=money.amount * weight / whole) for who, weight in weights.items()]
+            if whole
+            else [nobody]
+        )
+    return found
+
+
+# followers
+
+
+def follow(facts: Facts, line: Line, ledger: list[Entry]) -> list[Entry]:
+    def key(entry: Entry) -> tuple[str, date, str, str, Who]:
+        return entry.pool, entry.day, entry.reason, entry.cause, entry.who
+
+    money = blank(facts, line, line.amount)
+    bill = [entry for entry in ledger if entry.bill == money.bill and entry.reason in SETTLED]
+    shares = same_sign(sums((entry for entry in bill if entry.group == line.group), key)) or same_sign(sums(bill, key))
+    if not shares:
+        return [replace(part, cause="no demand") for part in spread(facts, line, line.span)]
+    return [
+        replace(money, pool=pool, day=day, reason=reason, cause=cause, who=who, amount=money.amount * part)
+        for (pool, day, reason, cause, who), part in shares.items()
+    ]
+
+
+# transfers
+
+
+def transfer(facts: Facts, entry: Entry, part: Fraction, reason: str, sponsor: str) -> list[Entry]:
+    """`part` of an amount leaves (or reaches, when negative) its owner; the sponsor pays it."""
+    moved = entry.amount * part
+    return [
+        replace(entry, reason=reason, cause=entry.who.cause, amount=-moved),
+        replace(entry, reason="subsidy", cause="", who=facts.team(sponsor), amount=moved, claim=None),
+    ]
+
+
+def free(sharing: Sharing) -> list[Entry]:
+    terms = sharing.pool.free
+    if terms is None:
+        return []
+    facts = sharing.facts
+    month = parse_period(facts.world.period).interval(facts.zone)
+
+    def entity(who: Who) -> tuple[str, ...]:
+        if who.is_system:
+            return ()
+        key = {"team": (who.team,), "project": (who.team, who.project), "user": (who.user,)}[terms.per]
+        return key if key[-1] else ()
+
+    hours: dict[tuple[str, ...], Fraction] = {}
+    flow = all(METERS[meter].flow for meter in sharing.pool.meter)
+    for claim in sharing.claims:
+        seconds = facts.clock.common(claim.span, (month.start_s, month.end_s))
+        hours[entity(claim.who)] = hours.get(entity(claim.who), ZERO) + claim.rate * seconds / (1 if flow else 3600)
+    found = []
+    for entry in sharing.entries:
+        if entry.claim and entity(entry.who) and hours[entity(entry.who)]:
+            found += transfer(
+                facts, entry, min(Fraction(1), terms.amount / hours[entity(entry.who)]), "adjustment", terms.paid_by
+            )
+    return found
+
+
+def credits_of(sharing: Sharing) -> list[Entry]:
+    found = []
+    for credit in sharing.pool.credit:
+        for entry in sharing.entries:
+            if not entry.claim or entry.claim.outcome != credit.outcome:
+                continue
+            part = Fraction(1)
+            if credit.max_hours is not None:
+                end = entry.claim.whole[1]
+                tail = end - credit.max_hours * 3600
+                part = max(ZERO, entry.span[1] - max(Fraction(entry.span[0]), tail)) / (entry.span[1] - entry.span[0])
+            found += transfer(sharing.facts, entry, part * credit.percent / 100, "credit", credit.paid_by)
+    return [entry for entry in found if entry.amount]
+
+
+def in_reach(rule: Adjustment, ledger: list[Entry]) -> list[Entry]:
+    return [
+        entry
+        for entry in ledger
+        if entry.reason in CURRENT
+        and not entry.who.is_system
+        and (rule.team is None or entry.who.team == rule.team)
+        and (rule.pool is None or entry.pool == rule.pool)
+        and in_force(rule, entry.day)
+        and (rule.when is None or (entry.claim is not None and rule.when.matches(entry.claim.labels)))
+    ]
+
+
+def adjust(facts: Facts, ledger: list[Entry]) -> None:
+    """Percentages as listed, then bounds as listed; each sees what the ones before it did."""
+    for rule in facts.policy.adjustments:
+        if rule.percent is not None:
+            ledger += [
+                new
+                for entry in in_reach(rule, ledger)
+                for new in transfer(facts, entry, -rule.percent / 100, "adjustment", rule.sponsor)
+            ]
+    for rule in facts.policy.adjustments:
+        if rule.percent is None:
+            ledger += bound(facts, rule, ledger)
+
+
+def bound(facts: Facts, rule: Adjustment, ledger: list[Entry]) -> list[Entry]:
+    mine = [entry for entry in in_reach(rule, ledger) if entry.currency == facts.policy.currency]
+    total = sum((entry.amount for entry in mine), ZERO)
+    low, high = bounds(facts, rule)
+    wanted = total
+    if high is not None:
+        wanted = min(wanted, high)
+    if low is not None:
+        wanted = max(wanted, low)
+    if wanted == total:
+        return []
+    leaves = same_sign(
+        sums(mine, lambda entry: (entry.bill, entry.currency, entry.component, entry.pool, entry.day, entry.who))
+    )
+    found = []
+    for (bill, currency, component, pool, day, who), share in leaves.items():
+        entry = Entry(bill, currency, component, pool, day, "adjustment", "", who, total - wanted)
+        found += transfer(facts, entry, share, "adjustment", rule.sponsor)
+    return found
+
+
+def bounds(facts: Facts, rule: Adjustment) -> tuple[Fraction | None, Fraction | None]:
+    if rule.smooth is None:
+        return rule.floor, rule.cap
+    before = facts.world.previous.get(rule.team or "")
+    if before is None:
+        return None, None
+    slack = abs(Fraction(before)) * rule.smooth / 100
+    return Fraction(before) - slack, Fraction(before) + slack

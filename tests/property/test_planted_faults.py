@@ -1,0 +1,43 @@
+"""Each of these faults in the engine is noticed by the comparison with the oracle; the engine as it is passes the same seeds."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.property.hunt import CAUGHT
+from tests.property.planting import Fault, plant, run_with
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "apportion"
+FIRST, LAST = 1, 60
+FAULTS: tuple[Fault, ...] = ()
+
+ADDS = "def total(numbers):\n    return sum(numbers)\n"
+CHECKS = "import sys, sums\nsys.exit(0 if sums.total([1, 2]) == 3 else 10)\n"
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_planted_fault_is_caught(fault: Fault, tmp_path: Path) -> None:
+    plant(PACKAGE, tmp_path, fault)
+    ran = run_with(tmp_path, ["-m", "tests.property.hunt", str(FIRST), str(LAST)], ROOT)
+    assert ran.returncode == CAUGHT, ran.stdout + ran.stderr
+
+
+def test_without_a_fault_nothing_is_caught(tmp_path: Path) -> None:
+    plant(PACKAGE, tmp_path, None)
+    ran = run_with(tmp_path, ["-m", "tests.property.hunt", str(FIRST), str(LAST)], ROOT)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(("new", "code"), [("sum(numbers)", 0), ("sum(numbers[1:])", CAUGHT), ("1 / 0", 1)])
+def test_planting_works(new: str, code: int, tmp_path: Path) -> None:
+    source = tmp_path / "sums"
+    source.mkdir()
+    (source / "__init__.py").write_text(ADDS)
+    check = tmp_path / "check.py"
+    check.write_text(CHECKS)
+    target = tmp_path / "planted"
+    plant(source, target, Fault("any", "__init__.py", "sum(numbers)", new))
+    assert run_with(target, [str(check)], tmp_path).returncode == code
+    with pytest.raises(LookupError, match="occurs 0 times"):
+        plant(source, tmp_path / "other", Fault("gone", "__init__.py", "no such text", ""))
