@@ -98,12 +98,12 @@ def level_events(usage: Any, sums: dict[str, Any], calendar: Calendar, *, decima
     return ibis.union(events(start, 1), events(end, -1))
 
 
-def flow_parts(usage: Any, sums: dict[str, Any], calendar: Calendar) -> Any:
+def flow_parts(usage: Any, sums: dict[str, Any], calendar: Calendar, *also: str) -> Any:
     """Each flow row cut at the cells it crosses: whole units, the running floor of an even spread."""
     length = usage.end_s - usage.start_s
     first = divide(usage.start_s - calendar.start_s, calendar.cell_s)
     last = divide(usage.end_s - calendar.start_s - 1, calendar.cell_s)
-    rows = usage.select("curve", "bearer", "rate", "start_s", length=length, **sums, cell=ibis.range(first, last + 1).unnest())
+    rows = usage.select("curve", "bearer", "rate", *also, "start_s", length=length, **sums, cell=ibis.range(first, last + 1).unnest())
     begin = ibis.greatest(calendar.start_s + rows.cell * calendar.cell_s - rows.start_s, 0)
     end = ibis.least(calendar.start_s + (rows.cell + 1) * calendar.cell_s - rows.start_s, rows.length)
 
@@ -113,8 +113,8 @@ def flow_parts(usage: Any, sums: dict[str, Any], calendar: Calendar) -> Any:
         return divide(amount - rest, rows.length) * second + divide(rest * second, rows.length)
 
     values = {f"{name}_part": until(rows[name], end) - until(rows[name], begin) for name in sums}
-    parts = rows.select("curve", "bearer", "rate", "cell", **values)
-    return parts.group_by("curve", "bearer", "rate", "cell").aggregate(**{
+    parts = rows.select("curve", "bearer", "rate", *also, "cell", **values)
+    return parts.group_by("curve", "bearer", "rate", *also, "cell").aggregate(**{
         name: parts[name].cast("decimal(38,0)").sum().cast("decimal(38,0)") for name in values
     })  # fmt: skip
 

@@ -4,7 +4,7 @@ Binary floats, NaN, other scripts' digits and exponent bombs are refused as `inv
 problem that fits the limits runs long. Names are kept as they came and compared in Unicode's composed form (NFC).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -221,6 +221,12 @@ class Given:
             refuse("too_large", f"a series may have at most {MOST_SLOTS} slots", "series")
         check_precision((value for row in series.values() for value in row), "series")
         return series
+
+
+def total_of(numbers: Collection[Fraction] | Collection[int]) -> Fraction:
+    """The sum over one common denominator: quicker than step by step where denominators are long."""
+    common = lcm(*(number.denominator for number in numbers))
+    return Fraction(sum(number.numerator * (common // number.denominator) for number in numbers), common)
 
 
 def union(*maps: Iterable[str]) -> list[str]:

@@ -14,6 +14,8 @@ from apportion.engine.sharing.given import Given, Shares, add, refuse
 from apportion.engine.sharing.method import ADDITIVITY, EFFICIENCY, NULL_PLAYER, SYMMETRY, Method
 
 MOST_POOLS = 100
+MOST_CELLS = 20_000
+MOST_BITS = 4_096  # pools times the width of a share: what rerouting can grow a number to
 Row = dict[str, int]
 
 
@@ -35,8 +37,10 @@ class Loop:
 def service_loop(given: Given) -> Loop:
     money, shares = given.money("costs"), given.table("shares", "negative_weight")
     rows = {pool: whole_row(row) for pool, row in shares.items() if row}
-    if len(rows) > MOST_POOLS:
-        refuse("too_large", f"at most {MOST_POOLS} pools may pass money on", "shares")
+    cells = [weight for row in rows.values() for weight in row.values()]
+    widest = max(cells, default=0).bit_length()
+    if len(rows) > MOST_POOLS or len(cells) > MOST_CELLS or len(rows) * widest > MOST_BITS:
+        refuse("too_large", f"at most {MOST_POOLS} pools may pass money on, in shares of a few digits", "shares")
     for name in (*shares, *(receiver for row in rows.values() for receiver in row)):
         money.setdefault(name, Fraction(0))
     return Loop(money, rows)
@@ -44,7 +48,9 @@ def service_loop(given: Given) -> Loop:
 
 def whole_row(row: Mapping[str, Fraction]) -> Row:
     scale = lcm(*(weight.denominator for weight in row.values()))
-    return {receiver: int(weight * scale) for receiver, weight in row.items() if weight}
+    whole = {receiver: int(weight * scale) for receiver, weight in row.items() if weight}
+    common = gcd(*whole.values()) or 1
+    return {receiver: weight // common for receiver, weight in whole.items()}
 
 
 def reciprocal(given: Given) -> Shares:

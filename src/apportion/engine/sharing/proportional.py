@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from apportion.engine.sharing.given import UNALLOCATED, Given, Shares, add, refuse
+from apportion.engine.sharing.given import UNALLOCATED, Given, Shares, add, refuse, total_of
 from apportion.engine.sharing.method import (
     ADDITIVITY,
     CORE,
@@ -21,9 +21,10 @@ def by_weight(
     money: Fraction | int, weights: Mapping[str, Fraction] | Mapping[str, int], on_zero: str = "unallocated"
 ) -> Shares:
     """`money` in proportion to weights of at least 0; `on_zero` says what happens when they are all 0."""
-    total = sum(weights.values(), Fraction(0))
+    total = total_of(weights.values())
     if total > 0:
-        return {owner: money * Fraction(weight) / total for owner, weight in weights.items()}
+        price = Fraction(money) / total
+        return {owner: price * weight for owner, weight in weights.items()}
     if on_zero == "error":
         refuse("zero_driver_total", "nobody has any demand, and on_zero is error")
     if on_zero == "even" and weights:

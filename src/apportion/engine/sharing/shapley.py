@@ -1,5 +1,6 @@
 """Shapley values of games about the peak, by closed form where there is one and over all subsets where there is none."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -27,22 +28,15 @@ MOST_PRICE_BITS = 2**28
 ZERO = Fraction(0)
 
 
-def airport_values(peaks: Sequence[int]) -> list[int]:
-    """Littlechild and Owen: each step up is paid by those who need it, in equal parts. All values times one common factor, so that they are whole."""
-    levels = sorted(set(peaks) | {0})
-    counts = dict.fromkeys(levels, 0)
-    for peak in peaks:
-        counts[peak] += 1
-    needing = len(peaks) - counts[0]
-    steps: list[tuple[int, int, int]] = []
-    for lower, level in pairwise(levels):
-        steps.append((level, level - lower, needing))
-        needing -= counts[level]
-    factor = lcm(*(players for _, _, players in steps))
-    value, values = 0, {0: 0}
-    for level, height, players in steps:
-        value += height * (factor // players)
+def airport_values(peaks: Sequence[Fraction]) -> list[Fraction]:
+    """Littlechild and Owen: each step up is paid, in equal parts, by those who need it. The values add up to the highest peak."""
+    counts = Counter(peaks)
+    needing = len(peaks) - counts[ZERO]
+    value, values = ZERO, {ZERO: ZERO}
+    for lower, level in pairwise(sorted({ZERO, *counts})):
+        value += (level - lower) / needing
         values[level] = value
+        needing -= counts[level]
     return [values[peak] for peak in peaks]
 
 
@@ -62,11 +56,17 @@ def subset_values(costs: Sequence[int], players: int) -> list[int]:
 
 
 def peak_costs(rows: Sequence[Sequence[int]]) -> list[int]:
-    """The peak of every subset of the rows, by bit mask; each from the subset without its highest member."""
-    sums: list[Sequence[int]] = [[0] * len(rows[0])]
-    for row in rows:
-        sums += [[a + b for a, b in zip(known, row, strict=True)] for known in sums]
-    return [max(total) for total in sums]
+    """The peak of every subset of the rows, by bit mask."""
+    costs = [0] * 2 ** len(rows)
+
+    def grow(mask: int, totals: Sequence[int], first: int) -> None:
+        """Depth first, so that only one line of subsets is held at a time."""
+        costs[mask] = max(totals)
+        for player in range(first, len(rows)):
+            grow(mask | 1 << player, [a + b for a, b in zip(totals, rows[player], strict=True)], player + 1)
+
+    grow(0, [0] * len(rows[0]), 0)
+    return costs
 
 
 def airport_shapley(given: Given) -> Shares:
@@ -78,7 +78,7 @@ def airport_shapley(given: Given) -> Shares:
         peaks = {owner: -(-peak // step) * step for owner, peak in peaks.items()}
     return over_peak(
         given,
-        dict(zip(peaks, airport_values(whole(list(peaks.values()))), strict=True)),
+        dict(zip(peaks, airport_values(list(peaks.values())), strict=True)),
         max(peaks.values(), default=ZERO),
     )
 
@@ -87,21 +87,26 @@ def temporal_shapley(given: Given) -> Shares:
     """Slots are the players of an airport game; inside a slot its owners pay by demand. `weighted` lets a slot count by its demand too."""
     series, weighted = given.series(), given.flag("weighted", default=False)
     totals = slot_totals(series)
-    demand = whole(totals)
-    values = airport_values(demand)
-    if weighted:
-        prices = values
-    else:
-        factor = lcm(*set(demand) - {0})
-        if factor.bit_length() * len(demand) > MOST_PRICE_BITS:
-            refuse("too_large", "the slot totals are too many and too different for an exact price each", "series")
-        prices = [value * (factor // total) if total else 0 for value, total in zip(values, demand, strict=True)]
+    prices = slot_prices(totals, weighted=weighted)
     scale = lcm(*(amount.denominator for row in series.values() for amount in row))
     weights = {
         owner: sum(int(amount * scale) * price for amount, price in zip(row, prices, strict=True) if amount)
         for owner, row in series.items()
     }
     return over_peak(given, weights, max(totals, default=ZERO))
+
+
+def slot_prices(totals: Sequence[Fraction], *, weighted: bool) -> list[int]:
+    """What one unit costs in each slot, times a factor that makes all prices whole: sums over owners then need no division."""
+    factor = lcm(*range(1, len(totals) + 1)) * lcm(*(total.denominator for total in totals))
+    values = [value.numerator * (factor // value.denominator) for value in airport_values(totals)]
+    if weighted:
+        return values
+    demand = whole(totals)
+    common = lcm(*set(demand) - {0})
+    if common.bit_length() * len(demand) > MOST_PRICE_BITS:
+        refuse("too_large", "the slot totals are too many and too different for an exact price each", "series")
+    return [value * (common // total) if total else 0 for value, total in zip(values, demand, strict=True)]
 
 
 def peak_shapley(given: Given) -> Shares:

@@ -1,10 +1,12 @@
 """Where the cost is a function of the total: volume tiers and congestion."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 
-from apportion.engine.sharing.given import Given, Shares, read_least, read_list, refuse
+from apportion.engine.sharing.given import Given, Shares, check_precision, read_least, read_list, refuse
 from apportion.engine.sharing.method import (
     ADDITIVITY,
     EFFICIENCY,
@@ -22,6 +24,7 @@ TERM = re.compile(
 )
 LARGEST_POWER = 10
 MOST_TERMS = 20
+MOST_TIERS = 1_000
 ZERO = Fraction(0)
 
 
@@ -51,34 +54,37 @@ def polynomial(text: object) -> Cost:
     return lambda quantity: sum((factor * quantity**degree for factor, degree in powers), ZERO)
 
 
-def tier_cost(given: Given) -> Cost:
-    """`[[100, 300], [null, 200]]`: 300 for each of the first 100 units, 200 for each one above."""
+def read_tiers(given: Given) -> list[tuple[Fraction | None, Fraction]]:
     tiers: list[tuple[Fraction | None, Fraction]] = []
     for tier in read_list(given.find("tiers"), "tiers"):
         if not isinstance(tier, list | tuple) or len(tier) != 2:
             refuse("invalid_tiers", "a tier is [up to, price of a unit]", "tiers")
         upto = None if tier[0] is None else read_least(tier[0], "tiers", "negative_amount")
         tiers.append((upto, read_least(tier[1], "tiers", "negative_amount")))
-    bounds = [upto for upto, _ in tiers[:-1]]
-    if (
-        not tiers
-        or None in bounds
-        or any(
-            a >= b
-            for a, b in zip([ZERO, *bounds], [*bounds, tiers[-1][0]], strict=True)
-            if a is not None and b is not None
-        )
-    ):
+    bounds = [upto for upto, _ in tiers if upto is not None]
+    closed = all(upto is not None for upto, _ in tiers[:-1])
+    if not tiers or not closed or any(low >= high for low, high in pairwise([ZERO, *bounds])):
         refuse("invalid_tiers", "tiers must rise, and only the last one may be open (null)", "tiers")
+    if len(tiers) > MOST_TIERS:
+        refuse("too_large", f"there may be at most {MOST_TIERS} tiers", "tiers")
+    check_precision((number for tier in tiers for number in tier if number is not None), "tiers")
+    return tiers
+
+
+def tier_cost(given: Given) -> Cost:
+    """`[[100, 300], [null, 200]]`: 300 for each of the first 100 units, 200 for each one above."""
+    tiers = read_tiers(given)
+    starts, below = [ZERO], [ZERO]
+    for upto, price in tiers[:-1]:
+        below.append(below[-1] + price * ((upto or ZERO) - starts[-1]))
+        starts.append(upto or ZERO)
+    top = tiers[-1][0]
 
     def cost(quantity: Fraction) -> Fraction:
-        total, below = ZERO, ZERO
-        for upto, price in tiers:
-            top = quantity if upto is None else min(quantity, upto)
-            total, below = total + price * max(ZERO, top - below), top
-        if below < quantity:
+        if top is not None and quantity > top:
             refuse("invalid_tiers", "the demand is above the last tier; end with [null, price]", "tiers")
-        return total
+        tier = bisect_right(starts, quantity) - 1
+        return below[tier] + tiers[tier][1] * (quantity - starts[tier])
 
     return cost
 

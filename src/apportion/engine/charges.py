@@ -1,0 +1,135 @@
+"""Charges: what each workload owes to each pool for each day, inside what its owner's posting says. The evidence behind a posting."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import ibis
+import pyarrow as pa
+
+from apportion.engine.claims import Reach, claim
+from apportion.engine.curve import WIDE, by_day, grid_of, priced_rows
+from apportion.engine.demand import measures, scale_of
+from apportion.engine.plan import Plan
+from apportion.engine.pools import PoolResult
+from apportion.engine.price import Market
+from apportion.engine.setting import Setting
+from apportion.engine.workloads import Season
+from apportion.model.money import GRAINS_PER_NANO, from_nanos, round_children, share
+from apportion.model.owner import Owner
+from apportion.model.rows import CHARGES
+
+UNKNOWN = ""
+Posting = tuple[str, str, str, int, Owner]  # bill, component, pool, day, owner
+Value = dict[str, list[int]]  # workload -> [value, units]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One pool's charges under one bill and component."""
+
+    name: str
+    result: PoolResult
+    market: Market
+    key: tuple[str, str]
+    setting: Setting
+
+    @property
+    def reach(self) -> Reach:
+        return self.result.reach or Reach((), (), None)
+
+
+def charges_of(plan: Plan) -> Iterator[pa.RecordBatch]:
+    """Pool by pool, the usage postings of a plan shared by its workloads."""
+    nanos = usage_nanos(plan)
+    for name, result in plan.trace.pools.items():
+        if result.market is None or result.reach is None or not result.reach.resources:
+            continue
+        direct: dict[Posting, Value] = {}
+        for key in sorted({column[:2] for column, _, _ in result.usage}):
+            direct |= workload_values(Share(name, result, result.market, key, plan.trace.setting))
+        found = {posting: works for posting, works in direct.items() if posting in nanos}
+        found |= followed(found, [posting for posting in nanos if posting[2] == name and posting not in found])
+        rows = [row for posting, works in found.items() for row in shared(plan, posting, nanos[posting], works)]
+        yield from pa.Table.from_pylist(rows, schema=CHARGES).to_batches()
+
+
+def followed(found: Mapping[Posting, Value], postings: list[Posting]) -> dict[Posting, Value]:
+    """Tax, credits and fees in a pool follow the workloads of the same bill, day and owner."""
+    works: dict[tuple[str, int, Owner], Value] = defaultdict(dict)
+    for (bill, _, _, day, owner), values in found.items():
+        here = works[bill, day, owner]
+        for name, (value, _) in values.items():
+            here[name] = [here.get(name, [0])[0] + value, 0]
+    return {posting: works[posting[0], posting[3], posting[4]] for posting in postings if works[posting[0], posting[3], posting[4]]}
+
+
+def usage_nanos(plan: Plan) -> dict[Posting, int]:
+    """What was posted for use, by pool, day and owner."""
+    days = {day: n for n, day in enumerate(plan.trace.setting.calendar.days)}
+    out: dict[Posting, int] = defaultdict(int)
+    for row in plan.postings.to_pylist():
+        if row["reason"] == "usage":
+            owner = Owner(row["cost_centre"], row["department"], row["team"], row["project"], row["user"])
+            out[row["bill"], row["component"], row["pool"], days[row["day"]], owner] += int(row["amount"].scaleb(9))
+    return out
+
+
+def workload_values(share: Share) -> dict[Posting, Value]:
+    """Each workload's value, in any unit, by posting: only the proportions inside one posting count."""
+    out: dict[Posting, Value] = defaultdict(dict)
+    setting, result = share.setting, share.result
+    works = setting.workforce.ids
+    for season in setting.workforce.seasons:
+        first, last = (setting.calendar.cell(second) for second in (season.interval.start_s, season.interval.end_s))
+        days = set(setting.calendar.day_of[first:last])
+        for row in season_rows(share, season).to_pyarrow().to_pylist():
+            if row["day"] in days:
+                posting = (*share.key, share.name, row["day"], setting.bearers[row["bearer"]].owner)
+                work = works[row["work"]].as_py() if row["work"] >= 0 else UNKNOWN
+                value = out[posting].setdefault(work, [0, 0])
+                value[0] += int(row["value"]) * result.weights.get((row["bearer"], row["rate"]), 1)
+                value[1] += int(row["units"])
+    return out
+
+
+def season_rows(share: Share, season: Season) -> Any:
+    """(work, bearer, rate, day, units, value) by the pool's method."""
+    market, setting, priced = share.market, share.setting, share.result.priced
+    rows = claim(share.name, share.reach, season, setting).rows
+    if market.pool.method != "time" and priced is not None:
+        heaviest = max(share.result.weights.values(), default=1)
+        return priced_rows(rows, market, grid_of(market, priced, share.key, heaviest).table, setting.backend)
+    amount = ibis.literal(1, "int64") if priced is not None else measures(rows, market.pool.driver, scale_of(market.pool))["units"]
+    pieces = by_day(rows.mutate(amount=amount), setting.calendar, setting.backend)
+    pieces = pieces.mutate(units=(pieces.amount.cast(WIDE) * (pieces.end_s - pieces.start_s)).cast(WIDE))
+    sums = pieces.group_by("work", "bearer", "rate", "day").aggregate(units=pieces.units.sum().cast(WIDE))
+    return sums.mutate(value=sums.units)
+
+
+def shared(plan: Plan, posting: Posting, nanos: int, works: Mapping[str, list[int]]) -> Iterator[dict[str, object]]:
+    """One posting over its workloads, whole nanos, adding up."""
+    bill, component, pool, day, owner = posting
+    names = sorted(works, key=str.encode)
+    parts = nano_shares(nanos, [works[name][0] for name in names], names)
+    for name, part in zip(names, parts, strict=True):
+        yield {
+            "period": str(plan.period), "bill": bill, "component": component, "pool": pool, "day": plan.trace.setting.calendar.days[day],
+            "reason": "usage", "team": owner.team, "project": owner.project, "user": owner.user, "workload": name,
+            "unit_seconds": Decimal(works[name][1]), "amount": from_nanos(part),
+        }  # fmt: skip
+
+
+def nano_shares(nanos: int, values: list[int], names: list[str]) -> list[int]:
+    whole = sum(values)
+    if whole and min(values) >= 0:
+        return share(nanos, values, names)
+    if whole and max(values) <= 0:
+        return share(nanos, [-value for value in values], names)
+    if not whole:
+        return [nanos, *(0 for _ in names[1:])]
+    exact = [nanos * GRAINS_PER_NANO * value // whole for value in values]
+    exact[-1] += nanos * GRAINS_PER_NANO - sum(exact)
+    return round_children(nanos, exact, GRAINS_PER_NANO, names)
