@@ -9,8 +9,8 @@ from apportion.model.numbers import LONGEST
 LARGEST_TEXT = 1_000_000
 
 
-class BinaryFloat:
-    """Where JSON has a number with a point, an exponent or NaN: whoever needs a number there refuses it."""
+class InexactNumber:
+    """A JSON number with a point or an exponent, NaN, or far too many digits: whoever needs a number there refuses it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -29,7 +29,11 @@ def read_problem(text: str) -> dict[str, Any]:
         raise SplitError("too_large", f"a problem may have at most {LARGEST_TEXT} characters")
     try:
         problem = json.loads(
-            text, parse_float=BinaryFloat, parse_constant=BinaryFloat, parse_int=read_int, object_pairs_hook=read_pairs
+            text,
+            parse_float=InexactNumber,
+            parse_constant=InexactNumber,
+            parse_int=read_int,
+            object_pairs_hook=read_pairs,
         )
     except (json.JSONDecodeError, RecursionError) as error:
         reason = (
@@ -43,8 +47,8 @@ def read_problem(text: str) -> dict[str, Any]:
     return problem
 
 
-def read_int(digits: str) -> int | BinaryFloat:
-    return int(digits) if len(digits) <= LONGEST else BinaryFloat(digits)
+def read_int(digits: str) -> int | InexactNumber:
+    return int(digits) if len(digits) <= LONGEST else InexactNumber(digits)
 
 
 def read_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
