@@ -34,7 +34,7 @@ def error_codes(folder: Path) -> tuple[set[str], list[str]]:
         reach = Reach(takers, module_name(path, folder), tree)
         for value in (value for node in ast.walk(tree) for value in code_values(node, reach)):
             if isinstance(value, ast.Constant):
-                codes |= {value.value} if isinstance(value.value, str) else set()
+                codes |= {value.value} if value.value and isinstance(value.value, str) else set()
             elif not is_passed_on(value):
                 computed.append(f"{path.relative_to(folder)}:{value.lineno}: {ast.unparse(value)}")
         codes |= set(re.findall(r"error\[([a-z_-]+)\]", ast.unparse(tree)))
@@ -52,13 +52,12 @@ def add_takers(takers: Takers, module: str, tree: ast.Module) -> None:
                 if isinstance(part, ast.FunctionDef):
                     place = takers.own_methods[module, part.name] = place_of_code(part)
                     takers.methods.update({} if place is None else {part.name: place})
-            if node.name == "Problem":
-                fields = [
-                    part.target.id
-                    for part in node.body
-                    if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
-                ]
-                takers.classes[node.name] = fields.index("code")
+            fields = [
+                part for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
+            ]
+            names = [ast.unparse(part.target) for part in fields]
+            if "code" in names and ast.unparse(fields[names.index("code")].annotation) == "str":
+                takers.classes[node.name] = names.index("code")
             elif node.name == "ApportionError" or any(
                 isinstance(b, ast.Name) and b.id.endswith("Error") for b in node.bases
             ):
