@@ -3,6 +3,7 @@
 import hashlib
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -44,7 +45,10 @@ def policy_for(connection: Connection, period: Period) -> StoredPolicy | None:
 def save_plan(connection: Connection, plan: StoredPlan) -> None:
     """Takes the place of the period's earlier plan, unless that was posted."""
     table = record.plans
-    postings, bill_days = packed(plan.postings.select(POSTINGS.names).cast(POSTINGS)), packed(plan.bill_days.select(BILL_DAYS.names).cast(BILL_DAYS))
+    postings, bill_days = (
+        packed(plan.postings.select(POSTINGS.names).cast(POSTINGS)),
+        packed(plan.bill_days.select(BILL_DAYS.names).cast(BILL_DAYS)),
+    )
     values: dict[str, Any] = {
         "digest": plan.digest, "period": plan.period, "policy_version": plan.policy_version, "head": plan.head,
         "inputs": json.dumps(plan.inputs, sort_keys=True), "summary": json.dumps(plan.summary, sort_keys=True, default=str),
@@ -53,10 +57,12 @@ def save_plan(connection: Connection, plan: StoredPlan) -> None:
     connection.execute(delete(table).where(table.c.period == plan.period, table.c.digest.not_in(posted)))
     connection.execute(delete(table).where(table.c.period == plan.period, table.c.digest == plan.digest))
     body = {"postings": postings, "bill_days": bill_days}
-    connection.execute(insert(table).values(**values, **body, sha256=plan_sha256({**values, **body}), saved_s=int(time.time())))
+    connection.execute(
+        insert(table).values(**values, **body, sha256=plan_sha256({**values, **body}), saved_s=int(time.time()))
+    )
 
 
-def plan_sha256(row: dict[str, Any]) -> str:
+def plan_sha256(row: Mapping[str, Any]) -> str:
     whole = hashlib.sha256()
     for name in ("digest", "period", "policy_version", "head", "inputs", "summary", "postings", "bill_days"):
         part = row[name] if isinstance(row[name], bytes) else row[name].encode()
@@ -66,20 +72,33 @@ def plan_sha256(row: dict[str, Any]) -> str:
 
 def load_plan(connection: Connection, period: str) -> StoredPlan | None:
     table = record.plans
-    row = connection.execute(select(table).where(table.c.period == period).order_by(table.c.seq.desc()).limit(1)).one_or_none()
+    row = (
+        connection.execute(select(table).where(table.c.period == period).order_by(table.c.seq.desc()).limit(1))
+        .mappings()
+        .one_or_none()
+    )
     if row is None:
         return None
-    if plan_sha256(dict(row._mapping)) != row.sha256:
-        raise BooksError("damaged-plan", f"the stored plan of {period} is not what was saved", hint="run plan again; run verify to see what else changed")
-    inputs, summary = json.loads(row.inputs), json.loads(row.summary)
-    return StoredPlan(row.digest, row.period, row.policy_version, inputs, row.head, unpacked(row.postings), unpacked(row.bill_days), summary)
+    if plan_sha256(dict(row.items())) != row["sha256"]:
+        raise BooksError(
+            "damaged-plan",
+            f"the stored plan of {period} is not what was saved",
+            hint="run plan again; run verify to see what else changed",
+        )
+    said = {name: row[name] for name in ("digest", "period", "policy_version", "head")}
+    tables = {name: unpacked(row[name]) for name in ("postings", "bill_days")}
+    return StoredPlan(**said, **tables, inputs=json.loads(row["inputs"]), summary=json.loads(row["summary"]))
+
+
+def planned_periods(connection: Connection) -> list[str]:
+    return list(connection.scalars(select(record.plans.c.period).distinct().order_by(record.plans.c.period)))
 
 
 def packed(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
         writer.write_table(table)
-    return sink.getvalue().to_pybytes()
+    return bytes(sink.getvalue())
 
 
 def unpacked(body: bytes) -> pa.Table:

@@ -16,7 +16,7 @@ from apportion.books.ingest import ingest
 from apportion.books.locks import Locks
 from apportion.books.post import post
 from apportion.books.publish import published, versions
-from apportion.books.shapes import Posted, Receipt, Run, StoredPlan, StoredPolicy, TableVersion
+from apportion.books.shapes import Posted, Receipt, Run, StoredPlan, StoredPolicy, StoredRun, TableVersion
 from apportion.books.tables import EVIDENCE
 from apportion.errors import BooksError, Problem
 from apportion.model.delivery import Delivery
@@ -46,13 +46,24 @@ class Books:
                 now = published(connection, table)
                 known = record.snapshots.c
                 at = now.snapshot_id if snapshot_id is None else snapshot_id
-                if not connection.execute(select(known.table).where(known.table == table, known.snapshot_id == at)).first():
-                    raise BooksError("unknown-snapshot", f"table {table} never had a published snapshot {at}", hint="see what `inputs` names")
+                if not connection.execute(
+                    select(known.table).where(known.table == table, known.snapshot_id == at)
+                ).first():
+                    raise BooksError(
+                        "unknown-snapshot",
+                        f"table {table} never had a published snapshot {at}",
+                        hint="see what `inputs` names",
+                    )
             found = self.evidence.data_files(self.evidence.read(now.metadata), at)
             return sorted(self.evidence.place(self.evidence.relative(file.file_path)) for file in found)
 
     def scan(
-        self, table: str, snapshot_id: int | None = None, *, columns: Sequence[str] | None = None, where: pc.Expression | None = None
+        self,
+        table: str,
+        snapshot_id: int | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        where: pc.Expression | None = None,
     ) -> pa.Table:
         """Rows of a published snapshot; `where` is a pyarrow expression over its columns."""
         paths = self.files(table, snapshot_id)
@@ -61,7 +72,9 @@ class Books:
             return schema.empty_table()
         with spoken():
             filesystem, places = self.evidence.filesystem(paths)
-            options = ds.ParquetFileFormat(default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True))
+            options = ds.ParquetFileFormat(
+                default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+            )
             rows = ds.dataset(places, format=options, filesystem=filesystem)
             return rows.to_table(columns=schema.names, filter=where).cast(schema)
 
@@ -103,6 +116,10 @@ class Books:
         with spoken(), reading(self.engine) as connection:
             return agreed.load_plan(connection, str(period))
 
+    def planned_periods(self) -> list[str]:
+        with spoken(), reading(self.engine) as connection:
+            return agreed.planned_periods(connection)
+
     def post(self, run: Run) -> Posted:
         with spoken():
             return post(self.evidence, self.locks, run)
@@ -115,8 +132,8 @@ class Books:
         with spoken(), reading(self.engine) as connection:
             return ledger.read_entries(connection, **filters)
 
-    def runs(self) -> list[dict[str, Any]]:
-        """Oldest first, as mappings of the columns of `record.runs`."""
+    def runs(self) -> list[StoredRun]:
+        """Oldest first."""
         with spoken(), reading(self.engine) as connection:
             return ledger.read_runs(connection)
 

@@ -6,6 +6,7 @@ what the dead one wrote is nobody's: `gc` sweeps it up.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -29,7 +30,12 @@ from apportion.books.tables import EVIDENCE, control_total, span
 
 NAMESPACE = "evidence"
 PROPERTIES = {"format-version": "2", "commit.manifest-merge.enabled": "true", "write.parquet.compression-codec": "zstd"}
-WRITER: dict[str, Any] = {"compression": "zstd", "compression_level": 1, "write_page_checksum": True, "store_schema": False}
+WRITER: dict[str, Any] = {
+    "compression": "zstd",
+    "compression_level": 1,
+    "write_page_checksum": True,
+    "store_schema": False,
+}
 ROWS_PER_FILE, ROWS_PER_GROUP = 4_000_000, 262_144
 
 
@@ -71,26 +77,28 @@ class Evidence:
         self.logical = logical.rstrip("/")
         self.physical = physical.rstrip("/")
         self.written = Written()
-        self.properties = {
+        self.properties: dict[str, Any] = {
             "py-io-impl": f"{SyncedFileIO.__module__}.{SyncedFileIO.__name__}",
             LOGICAL: self.logical, PHYSICAL: self.physical, WRITTEN: self.written,
         }  # fmt: skip
         url = engine.url.update_query_dict({"timeout": str(BUSY_S)}) if engine.dialect.name == "sqlite" else engine.url
-        self.catalog = SqlCatalog("apportion", uri=url.render_as_string(hide_password=False), warehouse=self.logical, **self.properties)
+        self.catalog = SqlCatalog(
+            "apportion", uri=url.render_as_string(hide_password=False), warehouse=self.logical, **self.properties
+        )
         self.catalog.engine.dispose()
         self.catalog.engine = engine  # the record's own, with its waits and its syncing
         self.io = SyncedFileIO(self.properties)
 
     def create(self, name: str) -> Commit:
         """With an empty first snapshot, so that every table always has one to name. Finishes what a dead creator began."""
-        try:
+        with suppress(NamespaceAlreadyExistsError):
             self.catalog.create_namespace(NAMESPACE)
-        except NamespaceAlreadyExistsError:
-            pass
         try:
             table = self.catalog.load_table((NAMESPACE, name))
         except NoSuchTableError:
-            table = self.catalog.create_table((NAMESPACE, name), EVIDENCE[name], f"{self.logical}/{name}", properties=PROPERTIES)
+            table = self.catalog.create_table(
+                (NAMESPACE, name), EVIDENCE[name], f"{self.logical}/{name}", properties=PROPERTIES
+            )
         if table.current_snapshot() is None:
             table.append(EVIDENCE[name].empty_table())
         return self.committed(table, "")
@@ -99,9 +107,13 @@ class Evidence:
         """For writing, at the published state whatever a dead writer left. The caller holds the table's lock."""
         self.written.take(f"{self.logical}/{name}")
         location = f"{self.logical}/{metadata}"
-        pointer = update(IcebergTables).where(IcebergTables.table_namespace == NAMESPACE, IcebergTables.table_name == name)
+        pointer = update(IcebergTables).where(
+            IcebergTables.table_namespace == NAMESPACE, IcebergTables.table_name == name
+        )
         with writing(self.engine) as connection:
-            connection.execute(pointer.where(IcebergTables.metadata_location != location).values(metadata_location=location))
+            connection.execute(
+                pointer.where(IcebergTables.metadata_location != location).values(metadata_location=location)
+            )
         return self.catalog.load_table((NAMESPACE, name))
 
     def read(self, metadata: str) -> StaticTable:
@@ -140,7 +152,11 @@ class Evidence:
         """One snapshot: the files named in `removed` out, those in `added` in."""
         gone, new, base = set(removed), list(added), self.relative(table.metadata_location)
         current = table.current_snapshot()
-        old = [file for file in self.data_files(table, current.snapshot_id) if self.relative(file.file_path) in gone] if gone and current else []
+        old = (
+            [file for file in self.data_files(table, current.snapshot_id) if self.relative(file.file_path) in gone]
+            if gone and current
+            else []
+        )
         with table.transaction() as transaction:
             change = transaction.update_snapshot()
             with change.overwrite() if gone else change.merge_append() as producer:
@@ -158,7 +174,9 @@ class Evidence:
         table.manage_snapshots().create_tag(snapshot_id, name).commit()
         return self.committed(table, base)
 
-    def committed(self, table: Table, base: str, data: Iterable[StoredFile] = (), removed: Iterable[str] = ()) -> Commit:
+    def committed(
+        self, table: Table, base: str, data: Iterable[StoredFile] = (), removed: Iterable[str] = ()
+    ) -> Commit:
         snapshot = table.current_snapshot()
         if snapshot is None:
             raise ValueError(f"{table.name()} has no snapshot")

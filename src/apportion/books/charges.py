@@ -29,7 +29,11 @@ def write_charges(evidence: Evidence, run: Run) -> Iterator[Commit]:
     files = record.files
     with reading(evidence.engine) as connection:
         metadata = published(connection, "charges").metadata
-        earlier = list(connection.scalars(select(files.c.path).where(files.c.table == "charges", files.c.part == run.period, files.c.live)))
+        earlier = list(
+            connection.scalars(
+                select(files.c.path).where(files.c.table == "charges", files.c.part == run.period, files.c.live)
+            )
+        )
     table = evidence.open("charges", metadata)
     added = [evidence.write_file(table, chunk, run.period) for chunk in chunks(run.charges)]
     if not added and not earlier:

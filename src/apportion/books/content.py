@@ -1,6 +1,6 @@
 """What a run says, in the ledger's own form: sorted rows of text and exact amounts, and their digests."""
 
-import datetime
+import datetime as dt
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,9 @@ def content_of(run: Run) -> Content:
     said = (run.period, run.plan_digest, run.policy_version, inputs, days_sha256)
     strange = {row[0] for row in postings} - {run.period}
     if strange:
-        raise refuse(run, f"is of {run.period} and has postings of {', '.join(sorted(strange))}", "post each period by itself")
+        raise refuse(
+            run, f"is of {run.period} and has postings of {', '.join(sorted(strange))}", "post each period by itself"
+        )
     return Content(run, inputs, postings, days, days_sha256, rows_digest([said, *postings]))
 
 
@@ -51,7 +53,7 @@ def ledger_rows(table: pa.Table, schema: pa.Schema, run: Run) -> list[tuple[Any,
         columns = [column.to_pylist() for column in table.select(schema.names).cast(schema).columns]
     except (pa.ArrowInvalid, KeyError, ValueError) as error:
         raise refuse(run, f"has a table that does not fit: {error}", "hand over the model's Arrow schemas") from error
-    columns = [[item.isoformat() if isinstance(item, datetime.date) else item for item in column] for column in columns]
+    columns = [[item.isoformat() if isinstance(item, dt.date) else item for item in column] for column in columns]
     if any(item is None or (isinstance(item, str) and "\0" in item) for column in columns for item in column):
         raise refuse(run, "has a name that is empty or holds a NUL character", "clean the label that the policy reads")
     return sorted(zip(*columns, strict=True))
@@ -88,7 +90,10 @@ def day_totals(postings: Iterable[Sequence[Any]]) -> Totals:
 def evidence_digests(connection: Connection, names: Iterable[str]) -> dict[str, str]:
     """Of the files that are live now: what the postings of a run rest on, byte for byte."""
     files = record.files
-    return {name: files_digest(connection.execute(select(files).where(files.c.table == name, files.c.live))) for name in sorted(names)}
+    return {
+        name: files_digest(connection.execute(select(files).where(files.c.table == name, files.c.live)))
+        for name in sorted(names)
+    }
 
 
 def files_digest(rows: Iterable[Any]) -> str:

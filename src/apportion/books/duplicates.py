@@ -5,11 +5,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from apportion.books.digest import query, row_text
 from apportion.books.tables import KEEPING
 from apportion.errors import Problem
 from apportion.model.money import plain
+
+DISTINCT = "SELECT count(DISTINCT hash({key})) AS n FROM rows"
+GROUPS = (
+    'SELECT min("#") AS first, count(DISTINCT text) AS variants, list("#") AS members '
+    'FROM (SELECT {key}, "#", {text} AS text FROM rows) GROUP BY {key}'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +36,14 @@ class Conflict:
 def settle(name: str, rows: pa.Table) -> tuple[pa.Table, list[Conflict]]:
     """Hashes of the keys are compared first: with no two alike, as in most deliveries, there is nothing to look at closer."""
     key = ", ".join(f'"{column}"' for column in KEEPING[name].key)
-    distinct = query(f"SELECT count(DISTINCT hash({key})) AS n FROM rows", rows).column("n")[0].as_py() if rows.num_rows else 0
+    distinct = query(DISTINCT.format(key=key), rows).column("n")[0].as_py() if rows.num_rows else 0
     if distinct == rows.num_rows:
         return rows, []
     numbered = rows.append_column("#", pa.array(range(rows.num_rows), pa.int64()))
-    groups = query(
-        f'SELECT min("#") AS first, count(DISTINCT text) AS variants, list("#") AS members '
-        f'FROM (SELECT {key}, "#", {row_text(rows.schema)} AS text FROM rows) GROUP BY {key}',
-        numbered,
-    )
-    kept = sorted(groups.filter(pa.compute.equal(groups["variants"], 1))["first"].to_pylist())
+    groups = query(GROUPS.format(key=key, text=row_text(rows.schema)), numbered)
+    kept = sorted(groups.filter(pc.equal(groups["variants"], 1))["first"].to_pylist())
     conflicts = []
-    for members in groups.filter(pa.compute.greater(groups["variants"], 1)).sort_by("first")["members"].to_pylist():
+    for members in groups.filter(pc.greater(groups["variants"], 1)).sort_by("first")["members"].to_pylist():
         conflicts += variants(name, rows.take(sorted(members)))
     return rows.take(pa.array(kept, pa.int64())), conflicts
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO
 from pyiceberg.typedef import EMPTY_DICT, Properties
@@ -53,25 +53,24 @@ class SyncedFileIO(PyArrowFileIO):
         return PyArrowFileIO.parse_location(location, properties)
 
     def new_output(self, location: str) -> PyArrowFile:
-        plain = super().new_output(location)
-        scheme, _, path = self.parse_location(location, self.properties)
-        return SyncedFile(plain, path if scheme == "file" else None, self.properties.get(WRITTEN) or Written())
+        scheme, host, path = self.parse_location(location, self.properties)
+        file = SyncedFile(location=location, path=path, fs=self.fs_by_scheme(scheme, host))
+        file.local = Path(path) if scheme == "file" else None
+        file.written = self.properties.get(WRITTEN) or Written()
+        return file
 
 
 class SyncedFile(PyArrowFile):
-    def __init__(self, plain: PyArrowFile, local: str | None, written: Written) -> None:
-        super().__init__(location=plain.location, path=plain._path, fs=plain._filesystem, buffer_size=plain._buffer_size)
-        self.local = local
-        self.written = written
+    local: Path | None
+    written: Written
 
-    def create(self, overwrite: bool = False) -> "SyncedStream":  # noqa: FBT001, FBT002 - pyiceberg's signature
+    def create(self, overwrite: bool = False) -> "SyncedStream":
         """Names are never reused, so an existing file is always an error, `overwrite` or not."""
         if self.local is None:
             return SyncedStream(self.location, super().create(overwrite), None, self.written)
-        path = Path(self.local)
-        make_folder(path.parent)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-        return SyncedStream(self.location, os.fdopen(handle, "wb", buffering=BUFFER), path, self.written)
+        make_folder(self.local.parent)
+        handle = os.open(self.local, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        return SyncedStream(self.location, os.fdopen(handle, "wb", buffering=BUFFER), self.local, self.written)
 
 
 class SyncedStream:
@@ -113,10 +112,12 @@ class SyncedStream:
             sync_folder(self.path.parent)
         self.written.add(WrittenFile(self.location, self.hash.hexdigest(), self.size))
 
-    def __enter__(self) -> "SyncedStream":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is None:
             self.close()
             return

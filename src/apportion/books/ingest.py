@@ -99,13 +99,18 @@ def latest(evidence: Evidence, prepared: Prepared) -> Row[tuple[object, ...]] | 
 
 def receipt_of(row: Row[tuple[object, ...]], prepared: Prepared) -> Receipt:
     counted = {name: rows.num_rows for name, rows in prepared.rows.items()}
-    return Receipt(False, row.delivery_id, counted, dict.fromkeys(counted, 0), row.quarantined, dict(prepared.outside))
+    return Receipt(
+        changed=False, delivery_id=row.delivery_id, rows=counted, replaced=dict.fromkeys(counted, 0),
+        quarantined=row.quarantined, outside=dict(prepared.outside),
+    )  # fmt: skip
 
 
 def take_in(evidence: Evidence, prepared: Prepared) -> Receipt:
     delivery = prepared.delivery
     scopes = stated_scopes(delivery)
-    with reading(evidence.engine) as connection:  # refused before anything is written, and looked at again when it counts
+    with reading(
+        evidence.engine
+    ) as connection:  # refused before anything is written, and looked at again when it counts
         check_overlaps(connection, delivery.source, scopes)
     commits: list[Commit] = []
     replaced: dict[str, int] = {}
@@ -129,7 +134,9 @@ def replace(evidence: Evidence, name: str, prepared: Prepared) -> tuple[Commit |
     with reading(evidence.engine) as connection:
         metadata = published(connection, name).metadata
     table = evidence.open(name, metadata)
-    added = evidence.write(table, kept, delivery.source) + evidence.write(table, rows, delivery.source, prepared.sums[name])
+    added = evidence.write(table, kept, delivery.source) + evidence.write(
+        table, rows, delivery.source, prepared.sums[name]
+    )
     return evidence.commit(table, removed, added), count
 
 
@@ -146,7 +153,11 @@ def set_aside(evidence: Evidence, name: str, rows: pa.Table, delivery: Delivery)
         if not gone:
             continue
         old = evidence.read_file(name, path)
-        left = old.filter(pc.invert(renewed(name, old, rows))) if KEEPING[name].cut == "none" else outside(name, old, delivery.window)
+        left = (
+            old.filter(pc.invert(renewed(name, old, rows)))
+            if KEEPING[name].cut == "none"
+            else outside(name, old, delivery.window)
+        )
         removed.append(path)
         kept.append(left)
         count += gone
@@ -188,10 +199,17 @@ def record_delivery(connection: Connection, prepared: Prepared, replaced: Mappin
     tied = {"delivery_id": delivery_id, "source": delivery.source}
     told = [*delivery.problems, *(conflict.problem(delivery.source) for conflict in prepared.conflicts)]
     insert_all(connection, record.problems, [{**tied, **readable(asdict(problem))} for problem in told])
-    held = [{"table": conflict.table, "key": conflict.key, "content": conflict.content} for conflict in prepared.conflicts]
+    held = [
+        {"table": conflict.table, "key": conflict.key, "content": conflict.content} for conflict in prepared.conflicts
+    ]
     insert_all(connection, record.quarantine, [{**tied, **readable(row)} for row in held])
-    insert_all(connection, record.delivered_files, [{"delivery_id": delivery_id, **asdict(file)} for file in delivery.files])
-    return Receipt(True, delivery_id, rows, dict(replaced), len(prepared.conflicts), dict(prepared.outside))
+    insert_all(
+        connection, record.delivered_files, [{"delivery_id": delivery_id, **asdict(file)} for file in delivery.files]
+    )
+    return Receipt(
+        changed=True, delivery_id=delivery_id, rows=rows, replaced=dict(replaced),
+        quarantined=len(prepared.conflicts), outside=dict(prepared.outside),
+    )  # fmt: skip
 
 
 def insert_all(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:

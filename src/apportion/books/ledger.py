@@ -1,6 +1,8 @@
 """Reading the ledger: entries, runs, what is posted, and its head."""
 
-import datetime
+import datetime as dt
+import json
+from dataclasses import fields
 from typing import Any
 
 import pyarrow as pa
@@ -9,6 +11,7 @@ from sqlalchemy import Connection, select, union_all
 
 from apportion.books import record
 from apportion.books.chain import GENESIS
+from apportion.books.shapes import StoredRun
 from apportion.errors import BooksError
 from apportion.model.rows import MONEY, POSTING_KEY, POSTINGS, TEXT
 
@@ -26,14 +29,18 @@ def read_entries(connection: Connection, **filters: object) -> pa.Table:
     query = select(*(table.c[name] for name in ENTRIES.names)).order_by(table.c.seq)
     for name, value in filters.items():
         if name not in table.c:
-            raise BooksError("unknown-column", f"the ledger has no column {name!r}", hint="columns: " + ", ".join(ENTRIES.names))
+            raise BooksError(
+                "unknown-column", f"the ledger has no column {name!r}", hint="columns: " + ", ".join(ENTRIES.names)
+            )
         values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
-        query = query.where(table.c[name].in_([str(item) if isinstance(item, datetime.date) else item for item in values]))
+        query = query.where(table.c[name].in_([str(item) if isinstance(item, dt.date) else item for item in values]))
     rows = connection.execute(query).all()
     columns: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(ENTRIES.names)
     place = ENTRIES.names.index("day")
-    columns[place] = [datetime.date.fromisoformat(day) if day else None for day in columns[place]]
-    return pa.Table.from_arrays([pa.array(column, field.type) for column, field in zip(columns, ENTRIES, strict=True)], schema=ENTRIES)
+    columns[place] = [dt.date.fromisoformat(day) if day else None for day in columns[place]]
+    return pa.Table.from_arrays(
+        [pa.array(column, field.type) for column, field in zip(columns, ENTRIES, strict=True)], schema=ENTRIES
+    )
 
 
 def read_posted(connection: Connection, period: str | None) -> pa.Table:
@@ -59,9 +66,14 @@ def link_number(connection: Connection, head: str) -> int | None:
     if head == GENESIS:
         return 0
     runs, entries = record.runs, record.entries
-    found = union_all(select(runs.c.seq).where(runs.c.hash == head), select(entries.c.seq).where(entries.c.hash == head))
-    return connection.scalar(found)
+    found = union_all(
+        select(runs.c.seq).where(runs.c.hash == head), select(entries.c.seq).where(entries.c.hash == head)
+    )
+    number: int | None = connection.scalar(found)
+    return number
 
 
-def read_runs(connection: Connection) -> list[dict[str, Any]]:
-    return [dict(row._mapping) for row in connection.execute(select(record.runs).order_by(record.runs.c.seq))]
+def read_runs(connection: Connection) -> list[StoredRun]:
+    rows = connection.execute(select(record.runs).order_by(record.runs.c.seq)).mappings()
+    told = [field.name for field in fields(StoredRun) if field.name != "inputs"]
+    return [StoredRun(**{name: row[name] for name in told}, inputs=json.loads(row["inputs"])) for row in rows]

@@ -31,7 +31,9 @@ class Locks:
         """Always in the same order, so that two who want the same tables cannot wait for each other."""
         with ExitStack() as held:
             for name in sorted(set(names)):
-                held.enter_context(file_lock(self.folder / f"{name}.lock") if self.folder else advisory_lock(self.engine, name))
+                held.enter_context(
+                    file_lock(self.folder / f"{name}.lock") if self.folder else advisory_lock(self.engine, name)
+                )
             yield
 
 

@@ -14,8 +14,13 @@ from apportion.books.failures import spoken
 from apportion.books.fileio import make_folder, sync_folder
 from apportion.books.locks import Locks
 from apportion.books.publish import publish
+from apportion.books.shapes import Finding, Posted, Receipt, Run, StoredPlan, StoredPolicy, StoredRun, TableVersion
 from apportion.books.tables import EVIDENCE
 from apportion.errors import BooksError
+
+__all__ = [
+    "Books", "Finding", "Posted", "Receipt", "Run", "StoredPlan", "StoredPolicy", "StoredRun", "TableVersion", "open_books",
+]  # fmt: skip
 
 
 def open_books(url: str, warehouse: str, *, create: bool = False) -> Books:
@@ -24,7 +29,7 @@ def open_books(url: str, warehouse: str, *, create: bool = False) -> Books:
         engine = connect(url)
         place = warehouse if "://" in warehouse else os.path.abspath(warehouse)  # noqa: PTH100 - keeps symbolic links as they are
         locks = Locks(engine, lock_folder(engine, place))
-        if create:
+        if create and not is_whole(engine):
             make(engine, locks, place)
         return Books(Evidence(engine, written_under(engine, url), place), locks)
 
@@ -62,19 +67,20 @@ def make(engine: Engine, locks: Locks, place: str) -> None:
 
 def written_under(engine: Engine, url: str) -> str:
     """The place the warehouse's files were named after; it may have moved since."""
-    file = sqlite_file(engine)
-    if (file is not None and not file.is_file()) or not inspect(engine).has_table(record.published.name):
-        raise no_books(url)
+    if not is_whole(engine):
+        hint = "make them with: apportion init"
+        raise BooksError("no-books", "there are no books here, or they were never finished", where=url, hint=hint)
     with reading(engine) as connection:
         known = dict(connection.execute(select(record.meta.c.key, record.meta.c.value)).tuples().all())
-        tables = set(connection.scalars(select(record.published.c.table)))
-    if tables != set(EVIDENCE):
-        raise no_books(url)
     if known.get("schema") != record.SCHEMA_VERSION:
         message = f"these books were written by another version (schema {known.get('schema')}, this one writes {record.SCHEMA_VERSION})"
         raise BooksError("books-version", message, where=url, hint="open them with the version that wrote them")
-    return known["warehouse"]
+    return str(known["warehouse"])
 
 
-def no_books(url: str) -> BooksError:
-    return BooksError("no-books", "there are no books here, or they were never finished", where=url, hint="make them with: apportion init")
+def is_whole(engine: Engine) -> bool:
+    file = sqlite_file(engine)
+    if (file is not None and not file.is_file()) or not inspect(engine).has_table(record.published.name):
+        return False
+    with reading(engine) as connection:
+        return set(connection.scalars(select(record.published.c.table))) == set(EVIDENCE)

@@ -54,15 +54,21 @@ def known_run(connection: Connection, content: Content) -> Posted | None:
     if row.content_sha256 == content.sha256 or (same_plan and not content.postings):
         return Posted(run.run_id, posted=False, entries=row.entries, head=row.head_after)
     message = f"run {run.run_id} was posted before with other content"
-    raise BooksError("run-conflict", message, where=f"period {row.period}", hint="plan again: a new plan gets a new run id")
+    raise BooksError(
+        "run-conflict", message, where=f"period {row.period}", hint="plan again: a new plan gets a new run id"
+    )
 
 
 def check_unmoved(connection: Connection, run: Run) -> None:
     """The run rests on the ledger and the evidence as they were when it was planned."""
     runs, periods = record.runs, record.periods
     if connection.scalar(select(periods.c.status).where(periods.c.period == run.period)) == "closed":
-        raise BooksError("period-closed", f"period {run.period} is closed", hint="correct it with postings in an open period")
-    last = connection.scalar(select(runs.c.last_seq).where(runs.c.period == run.period).order_by(runs.c.seq.desc()).limit(1))
+        raise BooksError(
+            "period-closed", f"period {run.period} is closed", hint="correct it with postings in an open period"
+        )
+    last = connection.scalar(
+        select(runs.c.last_seq).where(runs.c.period == run.period).order_by(runs.c.seq.desc()).limit(1)
+    )
     seen = link_number(connection, run.expected_head)
     if seen is None or seen < (last or 0):
         raise moved(run, "something else was posted in this period")
@@ -72,7 +78,11 @@ def check_unmoved(connection: Connection, run: Run) -> None:
 
 
 def moved(run: Run, what: str) -> BooksError:
-    return BooksError("inputs-moved", f"since the plan of {run.period} was made, {what}", hint="run plan again, look at it, then apply")
+    return BooksError(
+        "inputs-moved",
+        f"since the plan of {run.period} was made, {what}",
+        hint="run plan again, look at it, then apply",
+    )
 
 
 def append(connection: Connection, content: Content) -> Posted:
@@ -112,7 +122,11 @@ def run_row(connection: Connection, content: Content) -> dict[str, Any]:
     run, policies = content.run, record.policies
     policy = connection.scalar(select(policies.c.text_sha256).where(policies.c.version == run.policy_version))
     if policy is None:
-        raise BooksError("unknown-policy", f"the books have no policy {run.policy_version}", hint="save the policy before posting by it")
+        raise BooksError(
+            "unknown-policy",
+            f"the books have no policy {run.policy_version}",
+            hint="save the policy before posting by it",
+        )
     seq = (connection.scalar(select(func.max(record.runs.c.last_seq))) or 0) + 1
     entries = len(content.postings) + len(contra_rows(content))
     row = {
@@ -129,12 +143,17 @@ def contra_rows(content: Content) -> list[tuple[Any, ...]]:
     """The other side of the double entry: what each bill gave, so that a run adds up to nothing."""
     places = [POSTINGS.names.index(name) for name in ("period", "bill", "currency")]
     given = totals((tuple(row[place] for place in places), row[-1]) for row in content.postings)
-    return [(*key, *[""] * (len(POSTINGS.names) - len(key) - 1), amount.copy_negate()) for key, amount in sorted(given.items())]
+    return [
+        (*key, *[""] * (len(POSTINGS.names) - len(key) - 1), amount.copy_negate())
+        for key, amount in sorted(given.items())
+    ]
 
 
 def entry_rows(content: Content, run: dict[str, Any]) -> list[dict[str, Any]]:
     rows, head = [], run["hash"]
-    accounts = [(f"team:{row[TEAM]}", row) for row in content.postings] + [(CONTRA + row[1], row) for row in contra_rows(content)]
+    accounts = [(f"team:{row[TEAM]}", row) for row in content.postings] + [
+        (CONTRA + row[1], row) for row in contra_rows(content)
+    ]
     for seq, (account, row) in enumerate(accounts, run["seq"] + 1):
         fields = (seq, run["run_id"], account, *row)
         head = entry_link(head, fields)
@@ -145,10 +164,14 @@ def entry_rows(content: Content, run: dict[str, Any]) -> list[dict[str, Any]]:
 def check_links(connection: Connection, run: dict[str, Any]) -> None:
     """The run as the database gives it back: every link, and both sides adding up to nothing."""
     table = record.entries
-    rows = connection.execute(select(*(table.c[name] for name in ENTRY_FIELDS)).where(table.c.run_id == run["run_id"]).order_by(table.c.seq)).all()
+    rows = connection.execute(
+        select(*(table.c[name] for name in ENTRY_FIELDS)).where(table.c.run_id == run["run_id"]).order_by(table.c.seq)
+    ).all()
     head = run["hash"]
     for row in rows:
         head = entry_link(head, row)
     require_equal(f"the last link of run {run['run_id']} as read back", run["head_after"], head)
     require_equal(f"entries of run {run['run_id']} as read back", run["entries"], len(rows))
-    require_equal(f"the sum of run {run['run_id']} as read back", {}, totals(((row.currency,), row.amount) for row in rows))
+    require_equal(
+        f"the sum of run {run['run_id']} as read back", {}, totals(((row.currency,), row.amount) for row in rows)
+    )

@@ -18,7 +18,9 @@ def published(connection: Connection, name: str) -> "Row[tuple[str, int, str]]":
     table = record.published
     row = connection.execute(select(table).where(table.c.table == name)).one_or_none()
     if row is None:
-        raise BooksError("unknown-table", f"the books have no table {name!r}", hint="tables: " + ", ".join(TABLES) + ", charges")
+        raise BooksError(
+            "unknown-table", f"the books have no table {name!r}", hint="tables: " + ", ".join(TABLES) + ", charges"
+        )
     return row
 
 
@@ -38,7 +40,9 @@ def publish(connection: Connection, commits: Iterable[Commit], made_by: str) -> 
         now = record.published
         values = {"snapshot_id": commit.snapshot_id, "metadata": commit.metadata}
         if commit.base:
-            moved = connection.execute(update(now).where(now.c.table == commit.table, now.c.metadata == commit.base).values(values))
+            moved = connection.execute(
+                update(now).where(now.c.table == commit.table, now.c.metadata == commit.base).values(values)
+            )
             require_equal(f"the published state of {commit.table} that this was built on", 1, moved.rowcount)
         else:
             connection.execute(insert(now).values(table=commit.table, **values))
@@ -60,11 +64,18 @@ def record_snapshot(connection: Connection, commit: Commit, made_by: str) -> Non
     known = select(table.c.snapshot_id).where(table.c.table == commit.table, table.c.snapshot_id == commit.snapshot_id)
     if connection.execute(known).first():
         return  # a tag moves the metadata, not the snapshot
-    live = connection.execute(select(files.c.rows, files.c.content).where(files.c.table == commit.table, files.c.live)).all()
+    live = connection.execute(
+        select(files.c.rows, files.c.content).where(files.c.table == commit.table, files.c.live)
+    ).all()
     rows = sum(row.rows for row in live)
     digest = table_digest(commit.table, rows, (int(row.content or "0", 16) for row in live))
     connection.execute(
         insert(table).values(
-            table=commit.table, snapshot_id=commit.snapshot_id, rows=rows, digest=digest, made_by=made_by, published_s=int(time.time())
+            table=commit.table,
+            snapshot_id=commit.snapshot_id,
+            rows=rows,
+            digest=digest,
+            made_by=made_by,
+            published_s=int(time.time()),
         )
     )

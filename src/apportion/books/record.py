@@ -3,7 +3,22 @@
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import DDL, BigInteger, Boolean, Column, Dialect, Index, Integer, LargeBinary, MetaData, Numeric, Table, Text, event
+from sqlalchemy import (
+    DDL,
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Numeric,
+    Table,
+    Text,
+    event,
+)
+from sqlalchemy.schema import ExecutableDDLElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from apportion.model.money import DIGITS, PLACES, plain
@@ -24,7 +39,7 @@ class Exact(TypeDecorator[Decimal]):
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Any:
         return plain(value) if value is not None and dialect.name == "sqlite" else value
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:
+    def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:  # noqa: ARG002 - SQLAlchemy's signature
         return None if value is None else Decimal(value)
 
 
@@ -71,7 +86,9 @@ entries = Table(
     Index("entries_period", "period"), Index("entries_run", "run_id"), Index("entries_hash", "hash"),
 )  # fmt: skip
 periods = Table("periods", record, text("period", key=True), text("status"))
-audit = Table("audit", record, Column("id", Seq, primary_key=True), whole("at_s"), text("who"), text("what"), text("detail"))
+audit = Table(
+    "audit", record, Column("id", Seq, primary_key=True), whole("at_s"), text("who"), text("what"), text("detail")
+)
 
 # What was delivered.
 sources = Table("sources", record, text("name", key=True), text("role"))
@@ -119,11 +136,20 @@ REFUSE_ON_POSTGRES = """
 CREATE OR REPLACE FUNCTION apportion_append_only() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$
 """
-event.listen(record, "before_create", DDL(REFUSE_ON_POSTGRES).execute_if(dialect="postgresql"))
+REFUSAL = {
+    "sqlite": "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END",
+    "postgresql": "FOR EACH STATEMENT EXECUTE FUNCTION apportion_append_only()",
+}
+
+
+def run_on(dialect: str, statement: str) -> ExecutableDDLElement:
+    ddl: ExecutableDDLElement = DDL(statement).execute_if(dialect=dialect)  # type: ignore[no-untyped-call]
+    return ddl
+
+
+event.listen(record, "before_create", run_on("postgresql", REFUSE_ON_POSTGRES))
 for table in APPEND_ONLY:
     for action in ("UPDATE", "DELETE"):
-        named = f"{table.name}_no_{action.lower()}"
-        refuse = f"CREATE TRIGGER {named} BEFORE {action} ON {table.name} BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
-        event.listen(table, "after_create", DDL(refuse).execute_if(dialect="sqlite"))
-        refuse = f"CREATE TRIGGER {named} BEFORE {action} ON {table.name} FOR EACH STATEMENT EXECUTE FUNCTION apportion_append_only()"
-        event.listen(table, "after_create", DDL(refuse).execute_if(dialect="postgresql"))
+        for dialect, refusal in REFUSAL.items():
+            trigger = f"CREATE TRIGGER {table.name}_no_{action.lower()} BEFORE {action} ON {table.name} {refusal}"
+            event.listen(table, "after_create", run_on(dialect, trigger))

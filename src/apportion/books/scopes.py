@@ -19,7 +19,12 @@ def role_of(delivery: Delivery) -> str:
     roles = {scope.role for scope in delivery.scopes} or {BILL}
     if len(roles) > 1 or not roles <= {BILL, REFERENCE}:
         message = f"source {delivery.source} must have one role, {BILL} or {REFERENCE}, and states: {', '.join(sorted(roles))}"
-        raise BooksError("invalid-delivery", message, where=f"source {delivery.source}", hint='set role = "bill" or role = "reference"')
+        raise BooksError(
+            "invalid-delivery",
+            message,
+            where=f"source {delivery.source}",
+            hint='set role = "bill" or role = "reference"',
+        )
     return roles.pop()
 
 
@@ -39,7 +44,9 @@ def named_by(lines: pa.Table) -> Iterable[Scope]:
         lines,
     )
     for row in found.to_pylist():
-        yield Scope(row["issuer"], tuple(row["accounts"]), tuple(row["services"]), (Interval(row["first"], row["last"]),))
+        yield Scope(
+            row["issuer"], tuple(row["accounts"]), tuple(row["services"]), (Interval(row["first"], row["last"]),)
+        )
 
 
 def record_scopes(connection: Connection, source: str, window: Interval, scopes: Sequence[Scope]) -> None:
@@ -64,7 +71,12 @@ def check_overlaps(connection: Connection, source: str, scopes: Sequence[Scope])
     others = connection.execute(select(table).where(table.c.source != source, table.c.source.in_(speakers))).all()
     for scope in scopes:
         for other in others:
-            if scope.role == BILL and scope.issuer == other.issuer and common(scope.accounts, other.accounts) and common(scope.services, other.services):
+            if (
+                scope.role == BILL
+                and scope.issuer == other.issuer
+                and common(scope.accounts, other.accounts)
+                and common(scope.services, other.services)
+            ):
                 refuse_common_time(source, scope, other.source, Interval(other.start_s, other.end_s))
 
 

@@ -73,6 +73,24 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A posted run: the links `seq` to `last_seq` of the chain."""
+
+    run_id: str
+    period: str
+    plan_digest: str
+    policy_version: str
+    inputs: dict[str, int]
+    engine: str
+    entries: int
+    seq: int
+    last_seq: int
+    head_before: str
+    head_after: str
+    posted_s: int
+
+
+@dataclass(frozen=True, slots=True)
 class Posted:
     run_id: str
     posted: bool  # False: this run had been posted before, nothing changed

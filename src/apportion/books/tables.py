@@ -42,14 +42,22 @@ def fit(name: str, table: pa.Table, source: str) -> pa.Table:
     schema = TABLES[name]
     strange = sorted(set(table.column_names) ^ set(schema.names))
     if strange:
-        raise refuse(f"these columns are missing or unknown: {', '.join(strange)}", where, "deliver exactly the columns of the model")
+        raise refuse(
+            f"these columns are missing or unknown: {', '.join(strange)}",
+            where,
+            "deliver exactly the columns of the model",
+        )
     try:
         table = table.select(schema.names).cast(schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
-        raise refuse(f"the columns do not have the model's types: {error}", where, "deliver the model's Arrow schema") from error
+        raise refuse(
+            f"the columns do not have the model's types: {error}", where, "deliver the model's Arrow schema"
+        ) from error
     for field in schema:
         if not field.nullable and table[field.name].null_count:
-            raise refuse(f"column {field.name} has empty values", where, "leave such rows out and list them as problems")
+            raise refuse(
+                f"column {field.name} has empty values", where, "leave such rows out and list them as problems"
+            )
     check_values(table, source, where)
     return table
 
@@ -61,14 +69,24 @@ def check_values(table: pa.Table, source: str, where: str) -> None:
     for column in set(allowed) & set(table.column_names):
         strange = set(pc.unique(table[column]).to_pylist()) - set(allowed[column])
         if strange:
-            raise refuse(f"column {column} has unknown values: {', '.join(sorted(strange)[:3])}", where, f"known: {', '.join(allowed[column])}")
+            raise refuse(
+                f"column {column} has unknown values: {', '.join(sorted(strange)[:3])}",
+                where,
+                f"known: {', '.join(allowed[column])}",
+            )
     for column in {"allocated", "used", "amount"} & set(table.column_names):
         least = pc.min(table[column]).as_py()
         if least is not None and least < 0:
-            raise refuse(f"column {column} has a negative amount", where, "leave such rows out and list them as problems")
+            raise refuse(
+                f"column {column} has a negative amount", where, "leave such rows out and list them as problems"
+            )
     for start, end in (("start_s", "end_s"), ("charge_start_s", "charge_end_s"), ("billing_start_s", "billing_end_s")):
         if start in table.column_names and pc.any(pc.less(table[end], table[start])).as_py():
-            raise refuse(f"some rows end before they start ({start}, {end})", where, "leave such rows out and list them as problems")
+            raise refuse(
+                f"some rows end before they start ({start}, {end})",
+                where,
+                "leave such rows out and list them as problems",
+            )
 
 
 def refuse(message: str, where: str, hint: str) -> BooksError:

@@ -55,10 +55,15 @@ def shared(table: pa.Table, column: str, start_s: int, end_s: int) -> pa.Array:
     flows = pc.and_(pc.is_in(table["meter"], pa.array(FLOWS)), cut)
     rows = table.select(["start_s", "end_s", column]).filter(flows).to_pydict()
     amounts = [
-        None if amount is None else amount * (min(last, end_s) - first) // (last - first) - amount * (max(first, start_s) - first) // (last - first)
+        None
+        if amount is None
+        else amount * (min(last, end_s) - first) // (last - first)
+        - amount * (max(first, start_s) - first) // (last - first)
         for first, last, amount in zip(rows["start_s"], rows["end_s"], rows[column], strict=True)
     ]
-    return pc.replace_with_mask(table[column].combine_chunks(), flows.combine_chunks(), pa.array(amounts, table[column].type))
+    return pc.replace_with_mask(
+        table[column].combine_chunks(), flows.combine_chunks(), pa.array(amounts, table[column].type)
+    )
 
 
 def replace(table: pa.Table, column: str, values: pa.Array) -> pa.Table:
