@@ -1,0 +1,89 @@
+"""Amounts of a meter to whole base units. A log's figure finer than a base unit (a byte, 1/504,000 of a GPU) is rounded to the nearest one."""
+
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.errors import InputError
+from apportion.model.numbers import parse_fraction
+from apportion.model.rows import UNITS
+from apportion.sources.cells.parsed import Parsed
+from apportion.sources.cells.text import is_text, per_distinct, rows_where
+
+LARGEST = 2**62
+WHOLE = r"^\+?[0-9]{1,15}$"
+EXACT_BINARY = 2.0**53
+BILLION = 10**9
+
+
+def amounts(column: pa.Array, scale: int) -> Parsed:
+    """`scale` base units are one of the column's units. Codes of bad rows: `invalid-number`, `negative-amount`, `too-many-digits`."""
+    if pa.types.is_null(column.type):
+        return Parsed(pa.nulls(len(column), UNITS))
+    if is_text(column):
+        values = per_distinct(column, lambda cells: from_text(cells, scale))
+        given = pc.cast(column, pa.string())
+    elif pa.types.is_integer(column.type):
+        values, given = from_whole(pc.cast(column, pa.int64(), safe=not pa.types.is_uint64(column.type)), scale), column
+    elif pa.types.is_floating(column.type):
+        values, given = from_binary(pc.cast(column, pa.float64()), scale), column
+    elif pa.types.is_decimal(column.type):
+        given = pc.cast(column, pa.string())
+        values = from_text(given, scale)
+    else:
+        values, given = pa.nulls(len(column), UNITS), column
+    return Parsed(values, {row: reason(given[row].as_py()) for row in rows_where(pc.and_(given.is_valid(), values.is_null()))})
+
+
+def from_whole(column: pa.Array, scale: int) -> pa.Array:
+    fits = pc.and_(pc.greater_equal(column, 0), pc.less_equal(column, LARGEST // scale))
+    return pc.multiply(pc.if_else(fits, column, None), scale)
+
+
+def from_binary(column: pa.Array, scale: int) -> pa.Array:
+    scaled = pc.round(pc.multiply(column, float(scale)), ndigits=0, round_mode="half_to_even")
+    fits = pc.and_(pc.greater_equal(column, 0.0), pc.less(scaled, EXACT_BINARY))
+    return pc.cast(pc.if_else(fits, scaled, None), UNITS)
+
+
+def from_text(column: pa.Array, scale: int) -> pa.Array:
+    whole = pc.match_substring_regex(column, WHOLE)
+    values = from_whole(pc.cast(pc.if_else(whole, column, None), pa.int64()), scale)
+    others = rows_where(pc.invert(whole))
+    if not others:
+        return values
+    places = min(12, 37 - len(str(scale)) - 13)  # a product of decimals must have at most 38 digits
+    point = pc.match_substring_regex(column, rf"^\+?(?:[0-9]{{1,12}}\.[0-9]{{0,{places}}}|\.[0-9]{{1,{places}}})$")
+    if pc.any(point, min_count=0).as_py():
+        exact = pc.cast(pc.if_else(point, column, None), pa.decimal128(12 + places, places))
+        scaled = pc.round(pc.multiply(exact, pa.scalar(Decimal(scale), pa.decimal128(len(str(scale)), 0))), ndigits=0, round_mode="half_to_even")
+        fits = pc.less_equal(scaled, pa.scalar(Decimal(LARGEST), pa.decimal128(38, 0)))
+        values = pc.coalesce(values, pc.cast(pc.if_else(fits, scaled, None), UNITS))
+    rest = pc.and_(column.is_valid(), pc.invert(pc.or_(whole, point)))
+    found = [nearest(column[row].as_py(), scale) for row in rows_where(rest)]
+    return pc.replace_with_mask(values, pc.fill_null(rest, fill_value=False), pa.array(found, UNITS)) if found else values
+
+
+def nearest(cell: str, scale: int) -> int | None:
+    try:
+        amount = round(parse_fraction(cell) * scale)
+    except InputError:
+        return None
+    return amount if 0 <= parse_fraction(cell) and amount <= LARGEST else None
+
+
+def reason(cell: object) -> str:
+    try:
+        amount = parse_fraction(str(cell))
+    except InputError:
+        return "invalid-number"
+    return "negative-amount" if amount < 0 else "too-many-digits"
+
+
+def portion(whole: pa.Array, part: pa.Array, of: int) -> Parsed:
+    """`part` of `of` parts of a whole, such as 37.5 percent of the allocated base units: a measurement, so binary numbers serve."""
+    billionths = amounts(part, BILLION // of)
+    product = pc.multiply(pc.cast(whole, pa.float64()), pc.divide(pc.cast(billionths.values, pa.float64()), float(BILLION)))
+    rounded = pc.round(product, ndigits=0, round_mode="half_to_even")
+    return Parsed(pc.cast(pc.if_else(pc.less(rounded, float(LARGEST)), rounded, None), UNITS), billionths.bad)

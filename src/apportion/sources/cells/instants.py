@@ -1,0 +1,105 @@
+"""Times to UTC seconds: ISO 8601 text, seconds since 1970, or Arrow timestamps. Parts of a second are cut off.
+
+A time without an offset is local to the given zone. On a clock that goes back it is the first of the two; in the hour that
+is skipped it counts from before the jump. That is what `parse_instant` does, here for a whole column.
+"""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.errors import InputError
+from apportion.model.rows import SECOND
+from apportion.model.times import parse_instant
+from apportion.sources.cells.parsed import Parsed
+from apportion.sources.cells.text import is_text, per_distinct, rows_where
+
+PER_SECOND = {"epoch": 1, "epoch_ms": 1_000, "epoch_us": 1_000_000, "epoch_ns": 1_000_000_000}
+FORMS = ("iso", *PER_SECOND)
+CELL_S = 900  # every zone's offsets change on quarters of an hour
+LOCAL = r"^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)?"
+ABSOLUTE = LOCAL + r"(?:Z|[+-](?:0[0-9]|1[0-9]|2[0-3]):?[0-5][0-9])$"
+FIRST, LAST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999
+START = datetime(1970, 1, 1, tzinfo=UTC)
+NEVER = frozenset({"unknown", "none", "n/a", "null"})  # what schedulers write for an end that has not come
+
+
+def instants(column: pa.Array, zone: ZoneInfo, form: str = "iso") -> Parsed:
+    """The code of a bad row is `invalid-time`."""
+    if is_text(column):
+        values = per_distinct(column, lambda cells: from_text(cells, zone, form))
+        given = pc.and_(column.is_valid(), pc.invert(pc.is_in(pc.utf8_lower(pc.cast(column, pa.string())), pa.array(sorted(NEVER)))))
+    elif pa.types.is_null(column.type):
+        return Parsed(pa.nulls(len(column), SECOND))
+    else:
+        values, given = from_typed(column, zone, form), column.is_valid()
+    inside = pc.and_(pc.greater_equal(values, FIRST), pc.less_equal(values, LAST))
+    values = pc.if_else(inside, values, None)
+    return Parsed(values, dict.fromkeys(rows_where(pc.and_(given, values.is_null())), "invalid-time"))
+
+
+def from_typed(column: pa.Array, zone: ZoneInfo, form: str) -> pa.Array:
+    kind = column.type
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        moment = pc.floor_temporal(pc.cast(column, pa.timestamp("us", kind.tz if pa.types.is_timestamp(kind) else None), safe=False), unit="second")
+        seconds = pc.divide(pc.cast(moment, pa.int64()), 1_000_000)
+        return seconds if pa.types.is_timestamp(kind) and kind.tz else to_utc(seconds, zone)
+    if form not in PER_SECOND:
+        return pa.nulls(len(column), SECOND)
+    if pa.types.is_integer(kind):
+        return floor_divide(pc.cast(column, pa.int64()), PER_SECOND[form])
+    if pa.types.is_floating(kind):
+        whole = pc.floor(pc.divide(pc.cast(column, pa.float64()), float(PER_SECOND[form])))
+        return pc.cast(pc.if_else(pc.less(pc.abs(whole), float(LAST)), whole, None), pa.int64())
+    return from_text(pc.cast(column, pa.string()), zone, form) if pa.types.is_decimal(kind) else pa.nulls(len(column), SECOND)
+
+
+def from_text(column: pa.Array, zone: ZoneInfo, form: str) -> pa.Array:
+    if form in PER_SECOND:
+        digits = pc.if_else(pc.match_substring_regex(column, r"^-?[0-9]{1,18}(?:\.[0-9]{1,18})?$"), column, None)
+        numbers = pc.cast(pc.replace_substring_regex(digits, r"\..*$", ""), pa.int64())
+        return floor_divide(numbers, PER_SECOND[form])
+    if pc.any(pc.match_substring(column, "."), min_count=0).as_py():
+        column = pc.replace_substring_regex(column, r"(:[0-9]{2})\.[0-9]{1,9}", r"\1")
+    absolute = pc.match_substring_regex(column, ABSOLUTE)
+    local = pc.match_substring_regex(column, LOCAL + "$")
+    try:
+        seconds = pc.cast(pc.cast(pc.if_else(absolute, column, None), pa.timestamp("s", "UTC")), pa.int64())
+        naive = pc.cast(pc.cast(pc.if_else(local, column, None), pa.timestamp("s")), pa.int64())
+    except pa.ArrowInvalid:  # a day such as 30 February is among them
+        return pa.array([one(cell, zone) for cell in column.to_pylist()], SECOND)
+    return pc.coalesce(seconds, to_utc(naive, zone))
+
+
+def one(cell: str | None, zone: ZoneInfo) -> int | None:
+    try:
+        return None if cell is None else parse_instant(cell, zone)
+    except InputError:
+        return None
+
+
+def to_utc(local: pa.Array, zone: ZoneInfo) -> pa.Array:
+    """Local wall-clock seconds to UTC, by the offset of each distinct quarter of an hour."""
+    if zone.key == "UTC" or local.null_count == len(local):
+        return local
+    inside = pc.and_(pc.greater_equal(local, FIRST + 86_400), pc.less_equal(local, LAST - 86_400))
+    local = pc.if_else(inside, local, None)
+    quarters = floor_divide(local, CELL_S).dictionary_encode()
+    offsets = [offset(quarter * CELL_S, zone) for quarter in quarters.dictionary.to_pylist()]
+    return pc.subtract(local, pa.array(offsets, SECOND).take(quarters.indices))
+
+
+def offset(local_s: int, zone: ZoneInfo) -> int:
+    moment = (START + timedelta(seconds=local_s)).replace(tzinfo=zone)
+    shift = moment.utcoffset()
+    return int(shift.total_seconds()) if shift is not None else 0
+
+
+def floor_divide(column: pa.Array, by: int) -> pa.Array:
+    """Arrow divides toward zero; times before 1970 must be cut the same way as those after."""
+    if by == 1:
+        return column
+    quotient = pc.divide(column, by)
+    return pc.subtract(quotient, pc.cast(pc.and_(pc.less(column, 0), pc.not_equal(pc.multiply(quotient, by), column)), pa.int64()))

@@ -1,0 +1,103 @@
+"""Labels: maps of text to text, from columns, from JSON text and from Arrow maps."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.model.rows import LABELS
+from apportion.sources.cells.parsed import Parsed
+from apportion.sources.cells.text import as_json, clean, is_text, rows_where
+
+LONGEST = 2**18
+DECODER = json.JSONDecoder(parse_constant=str)
+
+
+def labels_from_columns(rows: int, columns: Mapping[str, pa.Array], others: pa.Array | None = None) -> pa.Array:
+    """One map a row: a label for each column that has a value there, and of `others` those that no column gives."""
+    if not columns:
+        return others if others is not None else no_labels(rows)
+    names = sorted(columns)
+    values = [columns[name] for name in names]
+    valid = [np.asarray(value.is_valid()) for value in values]
+    row_of = np.concatenate([np.flatnonzero(mask) for mask in valid])
+    name_of = np.repeat(np.arange(len(names)), [int(mask.sum()) for mask in valid])
+    keys = pa.array(names, pa.string()).take(pa.array(name_of))
+    items = pa.concat_arrays([value.drop_null() for value in values])
+    if others is not None:
+        parents, kept = remaining(others, names, valid)
+        row_of = np.concatenate([row_of, parents])
+        keys = pa.concat_arrays([keys, others.keys.filter(kept)])
+        items = pa.concat_arrays([items, others.items.filter(kept)])
+    order = np.argsort(row_of, kind="stable")
+    offsets = np.zeros(rows + 1, np.int32)
+    np.cumsum(np.bincount(row_of, minlength=rows), out=offsets[1:])
+    taken = pa.array(order)
+    return pa.MapArray.from_arrays(pa.array(offsets), keys.take(taken), items.take(taken))
+
+
+def remaining(maps: pa.Array, names: list[str], valid: list[Any]) -> tuple[Any, pa.Array]:
+    """Row numbers and mask of those map entries whose key no column gives for their row."""
+    lengths = np.diff(np.asarray(maps.offsets))
+    parents = np.repeat(np.arange(len(maps)), lengths)
+    kept = np.ones(len(parents), bool)
+    for name, mask in zip(names, valid, strict=True):
+        kept &= ~(np.asarray(pc.equal(maps.keys, name)) & mask[parents])
+    return parents[kept], pa.array(kept)
+
+
+def no_labels(rows: int) -> pa.Array:
+    return pa.MapArray.from_arrays(pa.array(np.zeros(rows + 1, np.int32)), pa.array([], pa.string()), pa.array([], pa.string()))
+
+
+def labels_from_cells(column: pa.Array) -> Parsed:
+    """Maps from a column that holds JSON objects as text, or Arrow maps or structs. The code of a bad row is `invalid-labels`; its map is empty."""
+    if pa.types.is_null(column.type):
+        return Parsed(no_labels(len(column)))
+    if not is_text(column):
+        return Parsed(pa.array([entries(plain(cell)) for cell in column.to_pylist()], LABELS))
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    distinct = [parse(cell) for cell in encoded.dictionary.to_pylist()]
+    bad = {number for number, found in enumerate(distinct) if found is None}
+    maps = pa.array([found or [] for found in distinct] + [[]], LABELS)
+    taken = maps.take(pc.fill_null(encoded.indices, len(distinct)))
+    rows = rows_where(pc.is_in(encoded.indices, pa.array(sorted(bad), encoded.indices.type))) if bad else []
+    return Parsed(taken, dict.fromkeys(rows, "invalid-labels"))
+
+
+def plain(cell: Any) -> Any:
+    """An Arrow map arrives as pairs, a struct as a dict with nulls for the keys it lacks."""
+    if isinstance(cell, list) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in cell):
+        return dict(cell)
+    if isinstance(cell, list):  # repeated key/value records, as some warehouses export labels
+        return {pair["key"]: pair.get("value") for pair in cell if isinstance(pair, dict) and pair.get("key")}
+    return {key: value for key, value in cell.items() if value is not None} if isinstance(cell, dict) else None
+
+
+def parse(cell: str) -> list[tuple[str, str]] | None:
+    """Pairs of one JSON object, None where it is not one."""
+    if len(cell) > LONGEST:
+        return None
+    try:
+        found = DECODER.decode(cell)
+        pairs = entries(found) if isinstance(found, dict) else None
+        "".join(part for pair in pairs or [] for part in pair).encode()  # half of a surrogate pair is no character
+    except (ValueError, RecursionError):
+        return None
+    return pairs
+
+
+def entries(found: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Values as text: nested ones as compact JSON, null, true and false as their words."""
+    pairs = [(str(key), value if isinstance(value, str) else as_text(value)) for key, value in sorted((found or {}).items())]
+    flat = clean(pa.array([part for pair in pairs for part in pair], pa.string())).to_pylist()
+    return [(key, value or "") for key, value in zip(flat[::2], flat[1::2], strict=True) if key]
+
+
+def as_text(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    return as_json(value) or json.dumps(value)

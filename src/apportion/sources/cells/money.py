@@ -1,0 +1,116 @@
+"""Money and quantities to decimal(38,18): every digit of a text is kept or the row is named, nothing is rounded.
+
+A binary (double) column never held an exact decimal: its shortest text that reads back as the same number is taken, and what
+that has beyond 18 places is rounded half to even.
+"""
+
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.errors import InputError
+from apportion.model.money import LARGEST, PLACES
+from apportion.model.numbers import parse_decimal
+from apportion.model.rows import MONEY
+from apportion.sources.cells.parsed import Parsed
+from apportion.sources.cells.text import is_text, per_distinct, rows_where
+
+PLAIN = r"^[+-]?(?:[0-9]{1,20}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})$"
+STEP = Decimal(1).scaleb(-PLACES)
+
+
+def money(column: pa.Array) -> Parsed:
+    """Codes of bad rows: `invalid-number`, `too-many-digits`."""
+    if is_text(column):
+        values = per_distinct(column, parse_text)
+        given = pc.cast(column, pa.string())
+        bad = {row: reason(given[row].as_py()) for row in rows_where(pc.and_(given.is_valid(), values.is_null()))}
+        return Parsed(values, bad)
+    if pa.types.is_floating(column.type):
+        return from_binary(column)
+    if pa.types.is_decimal(column.type) or pa.types.is_integer(column.type):
+        return from_exact(column)
+    if pa.types.is_null(column.type):
+        return Parsed(pa.nulls(len(column), MONEY))
+    return Parsed(pa.nulls(len(column), MONEY), dict.fromkeys(rows_where(column.is_valid()), "invalid-number"))
+
+
+def parse_text(column: pa.Array) -> pa.Array:
+    """Null where there is none or it does not fit."""
+    plain = pc.match_substring_regex(column, PLAIN)
+    values = pc.cast(pc.if_else(plain, column, None), MONEY)
+    others = rows_where(pc.invert(plain))
+    if not others:
+        return values
+    parsed = {row: fitting(column[row].as_py()) for row in others}
+    mask = pc.and_(column.is_valid(), pc.fill_null(pc.invert(plain), fill_value=False))
+    return pc.replace_with_mask(values, mask, pa.array([parsed[row] for row in others], MONEY))
+
+
+def fitting(cell: str) -> Decimal | None:
+    try:
+        number = parse_decimal(cell)
+    except InputError:
+        return None
+    return number if abs(number) < LARGEST and places(number) <= PLACES else None
+
+
+def places(number: Decimal) -> int:
+    exponent = number.normalize().as_tuple().exponent
+    return -exponent if isinstance(exponent, int) else 0
+
+
+def reason(cell: str) -> str:
+    try:
+        parse_decimal(cell)
+    except InputError:
+        return "invalid-number"
+    return "too-many-digits"
+
+
+def from_binary(column: pa.Array) -> Parsed:
+    written = pc.cast(column, pa.string())
+    plain = pc.match_substring_regex(written, PLAIN)
+    values = pc.cast(pc.if_else(plain, written, None), MONEY)
+    others = rows_where(pc.invert(plain))
+    if not others:
+        return Parsed(values)
+    known: dict[str, Decimal | None] = {}
+    rounded = 0
+    for row in others:
+        cell = written[row].as_py()
+        if cell not in known:
+            known[cell] = nearest(cell)
+        rounded += fitting(cell) is None
+    mask = pc.fill_null(pc.invert(plain), fill_value=False)
+    filled = pc.replace_with_mask(values, mask, pa.array([known[written[row].as_py()] for row in others], MONEY))
+    bad = {row: reason(written[row].as_py()) for row in others if known[written[row].as_py()] is None}
+    return Parsed(filled, bad, rounded - len(bad))
+
+
+def nearest(cell: str) -> Decimal | None:
+    try:
+        number = parse_decimal(cell)
+    except InputError:
+        return None
+    if abs(number) >= LARGEST:
+        return None
+    with localcontext() as context:
+        context.prec = 400
+        return number.quantize(STEP, ROUND_HALF_EVEN)
+
+
+def from_exact(column: pa.Array) -> Parsed:
+    try:
+        return Parsed(pc.cast(column, MONEY))
+    except pa.ArrowInvalid:
+        values = [None if cell is None else fitting(str(cell)) for cell in column.to_pylist()]
+        found = pa.array(values, MONEY)
+        return Parsed(found, dict.fromkeys(rows_where(pc.and_(column.is_valid(), found.is_null())), "too-many-digits"))
+
+
+def total(column: pa.Array | pa.ChunkedArray) -> Decimal:
+    """The sum, wide enough not to wrap."""
+    found: Decimal | None = pc.sum(pc.cast(column, pa.decimal256(76, PLACES))).as_py()
+    return found or Decimal(0)

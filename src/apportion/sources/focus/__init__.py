@@ -1,0 +1,31 @@
+"""Bills in FOCUS form: CSV (plain or gzip) and Parquet, FOCUS 1.0 to 1.4, as one file, a folder or a glob.
+
+Every line of every file becomes a cost line with its money exact. A line with a fault in another field keeps its money and is
+marked, so that it is posted to `_unallocated` and seen; a file with an amount that cannot be read exactly is refused whole.
+Lines are handed over by billing period: a later delivery of a period replaces the earlier one.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from apportion.model.currencies import MINOR_DIGITS
+from apportion.model.delivery import Delivery
+from apportion.model.times import Interval
+from apportion.sources.files.paths import input_files
+from apportion.sources.focus.bill import Reading, read_bills
+from apportion.sources.focus.deliveries import deliveries
+from apportion.sources.settings import stanza
+
+SETTINGS = ("role", "currency")
+ROLES = ("bill", "reference")
+FORMATS = ("csv", "parquet")
+
+
+def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:
+    """One delivery for each billing period in the files; with `window`, those periods whose middle lies in it."""
+    found = stanza(settings, SETTINGS)
+    currency = found.word("currency", MINOR_DIGITS) if "currency" in settings else ""
+    reading = Reading(found.text("name"), found.word("role", ROLES, "bill"), currency)
+    files = input_files(found.text("path"), base, FORMATS, found.where)
+    yield from deliveries(read_bills(files, reading), reading, window)

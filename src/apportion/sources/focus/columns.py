@@ -1,0 +1,63 @@
+"""Which of a file's columns is which FOCUS column. Matched by name, never by place; the version follows from the names."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from apportion.model.rows import FOCUS_NUMBERS, FOCUS_TEXT
+from apportion.sources.files.paths import InputFile
+from apportion.sources.files.sheet import missing_columns
+
+TIMES = ("ChargePeriodStart", "ChargePeriodEnd", "BillingPeriodStart", "BillingPeriodEnd")
+READ = (*FOCUS_NUMBERS, *FOCUS_TEXT, *TIMES, "Tags", "x_Component")
+ALIASES = {  # before 1.3 the seller was ProviderName; one vendor writes it `provider`
+    "ServiceProviderName": ("ProviderName", "Provider", "PublisherName", "InvoiceIssuerName"),
+    "InvoiceIssuerName": ("ServiceProviderName", "ProviderName", "Provider", "PublisherName"),
+    "EffectiveCost": ("BilledCost",),
+}
+REQUIRED = (
+    "EffectiveCost", "BillingCurrency", *TIMES, "ChargeCategory", "BillingAccountId", "InvoiceIssuerName", "ServiceName",
+)  # fmt: skip
+EXPECTED = ("BilledCost", "ContractedCost", "ListCost", "ServiceCategory")  # mandatory in FOCUS, but nothing is lost without them
+SINCE = (  # columns that a version was the first to have, newest version first
+    ("1.4", ("InvoiceDetailId", "CommitmentProgramEligibilityDetails")),
+    ("1.3", ("ServiceProviderName", "HostProviderName", "AllocatedMethodId", "AllocatedResourceId", "ContractApplied")),
+    ("1.2", ("InvoiceId", "PricingCurrency", "BillingAccountType", "SubAccountType")),
+    ("1.1", ("CapacityReservationId", "CommitmentDiscountQuantity", "ServiceSubcategory", "SkuMeter", "SkuPriceDetails")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`columns` names the file's column for each FOCUS column that it has; `derived` those taken from another FOCUS column."""
+
+    version: str
+    columns: Mapping[str, str]
+    derived: Mapping[str, str]
+    lacking: tuple[str, ...]
+    extra: int  # columns that are not read, x_ columns among them
+
+
+def layout(header: Sequence[str], file: InputFile) -> Layout:
+    """Refuses a file that lacks a column which cannot be derived safely."""
+    folded = {name.casefold(): name for name in reversed(header)}
+
+    def find(name: str) -> str | None:
+        return name if name in header else folded.get(name.casefold())
+
+    columns: dict[str, str] = {}
+    derived: dict[str, str] = {}
+    for name in READ:
+        sources = (name, *ALIASES.get(name, ()))
+        for source in sources:
+            if (found := find(source)) is not None:
+                columns[name] = found
+                if source != name:
+                    derived[name] = found
+                break
+    version = next((version for version, names in SINCE if any(find(name) for name in names)), "1.0")
+    missing = [name for name in REQUIRED if name not in columns]
+    if missing:
+        hint = f"the file looks like FOCUS {version}; is it a Cost and Usage file with a header, separated by commas?"
+        raise missing_columns(missing, header, file, hint)
+    lacking = tuple(name for name in EXPECTED if name not in columns)
+    return Layout(version, columns, derived, lacking, len(set(header) - set(columns.values())))

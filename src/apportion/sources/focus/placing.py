@@ -1,0 +1,45 @@
+"""Lines whose billing or charge period could not be read still carry money, so they are put where they most likely belong.
+
+No billing start: the UTC month in which the charge starts, else the first billing period of the files. No billing end: the end of
+that UTC month. No charge period: the billing period. All such lines are marked with a problem already.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.errors import InputError
+from apportion.model.rows import SECOND
+from apportion.model.times import Interval, Period
+from apportion.sources.focus.bill import Bill
+
+UTC_ZONE = ZoneInfo("UTC")
+
+
+def place(bills: Sequence[Bill]) -> pa.Table:
+    lines = pa.concat_tables([bill.lines for bill in bills])
+    first = pc.min(lines["billing_start_s"]).as_py()
+    if first is None and lines["charge_start_s"].null_count:
+        raise InputError("no-billing-period", "no line says readably to which billing period it belongs", where=bills[0].where(0), hint="write times as 2026-10-01T00:00:00Z")
+    lines = fill(lines, "billing_start_s", "charge_start_s", lambda charge: first if charge is None else month(charge).start_s)
+    lines = fill(lines, "billing_end_s", "billing_start_s", lambda start: month(start).end_s)
+    lines = fill(lines, "charge_start_s", "billing_start_s", lambda start: start)
+    return fill(lines, "charge_end_s", "billing_end_s", lambda end: end)
+
+
+def fill(lines: pa.Table, name: str, other: str, find: Callable[[int], int | None]) -> pa.Table:
+    """Nulls of one column from what another says on the same lines."""
+    empty = lines[name].is_null()
+    if not pc.any(empty, min_count=0).as_py():
+        return lines
+    values = pa.array([find(value) for value in lines[other].filter(empty).to_pylist()], SECOND)
+    filled = pc.replace_with_mask(lines[name].combine_chunks(), empty.combine_chunks(), values)
+    return lines.set_column(lines.column_names.index(name), name, filled)
+
+
+def month(second: int) -> Interval:
+    moment = datetime.fromtimestamp(second, tz=UTC)
+    return Period(moment.year, moment.month).interval(UTC_ZONE)

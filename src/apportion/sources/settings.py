@@ -1,0 +1,68 @@
+"""Reading a source's stanza of apportion.toml: every key is known, of the right type, and the nearest valid word is named where it is not."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from apportion.errors import ProjectError
+
+COMMON = ("name", "kind", "path")
+
+
+def nearest(word: str, valid: Iterable[str]) -> str:
+    """`did you mean 'role'?`, or the whole list where nothing is near."""
+    words = sorted(valid)
+    folded = {known.casefold(): known for known in words}
+    close = get_close_matches(str(word).casefold(), folded, n=1, cutoff=0.6)
+    return f"did you mean {folded[close[0]]!r}?" if close else "valid: " + ", ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Stanza:
+    """One `[[sources]]` table, already free of unknown keys."""
+
+    settings: Mapping[str, Any]
+    where: str
+
+    def refuse(self, key: str, expected: str, found: object) -> ProjectError:
+        shown = repr(found)
+        return ProjectError("invalid-setting", f"{key} must be {expected}, not {shown[:60]}", where=self.where)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        value = self.settings.get(key, default)
+        if value is None:
+            raise ProjectError("missing-setting", f"the setting {key} is missing", where=self.where, hint=f'add {key} = "..." to the stanza')
+        if not isinstance(value, str) or (not value and not default == ""):
+            raise self.refuse(key, "text", value)
+        return value
+
+    def word(self, key: str, valid: Collection[str], default: str | None = None) -> str:
+        value = self.text(key, default)
+        if value not in valid:
+            raise ProjectError("invalid-setting", f"{key} cannot be {value!r}", where=self.where, hint=nearest(value, valid))
+        return value
+
+    def words(self, key: str, valid: Collection[str] | None = None) -> dict[str, str]:
+        """A table of text to text; with `valid`, its keys must be among them."""
+        value = self.settings.get(key, {})
+        if not isinstance(value, Mapping):
+            raise self.refuse(key, "a table such as {a = \"b\"}", value)
+        for name, text in value.items():
+            if not isinstance(text, str) or not text:
+                raise self.refuse(f"{key}.{name}", "text", text)
+            if valid is not None and name not in valid:
+                raise ProjectError("invalid-setting", f"{key} has no {name!r}", where=self.where, hint=nearest(name, valid))
+        return dict(value)
+
+
+def stanza(settings: Mapping[str, Any], known: Iterable[str]) -> Stanza:
+    """The stanza of one source; a key that the kind does not know is refused."""
+    where = f"source {settings.get('name', '?')!r}"
+    valid = {*COMMON, *known}
+    for key in settings:
+        if key not in valid:
+            raise ProjectError("unknown-setting", f"a source of kind {settings.get('kind', '?')!r} has no setting {key!r}", where=where, hint=nearest(key, valid))
+    found = Stanza(settings, where)
+    found.text("name")
+    return found
