@@ -18,6 +18,7 @@ LIMIT_S: Final = {
     "a100": 10 * 86_400,
     "cpu": 3 * 86_400,
 }  # the partitions' time limits; pods have none
+UNLABELLED = 80  # per mille of small requests name no account: our own choice
 BURST = 4  # times as many requests in the week before the deadline
 
 
@@ -169,6 +170,7 @@ class Requests:
         if not size and ((phase in ARRAYED and dice.happens(250)) or (stream.queue, phase) == ("l40s", "training")):
             tasks = min(most, 1 + dice.below(stream.most_tasks))
         shared = self.describe(stream.queue, team, phase, self.arrivals.moment(dice, team), dice)
+        shared["labelled"] = shared["labelled"] or size is not None
         length = dice.on_curve(curve)
         for task in range(tasks):
             if task:  # the pods of one training run end together, more or less; the tasks of an array do not
@@ -187,7 +189,7 @@ class Requests:
             "phase": phase,
             "torch": dice.happens(crew.framework),
             "preemptible": spot,
-            "labelled": not dice.happens(50),
+            "labelled": not dice.happens(UNLABELLED),
         }
 
     def set_pieces(self) -> Iterator[Job]:

@@ -45,12 +45,10 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a workload held on one node inside the window; amounts in base units, `None` where nothing was measured."""
+    """What a workload held on one node; amounts in base units, `None` where nothing was measured; joules inside the window."""
 
     work: Work
     node: Node
-    start: int
-    end: int
     gpu: int
     gpu_used: int | None
     cpu: int
@@ -145,10 +143,8 @@ def account(attempts: list[Attempt], jobs: list[Job], window: Interval, seed: in
         works.append(work)
         measured = measure(attempt, dice)
         for shelf in attempt.shelves:
-            start = max(work.start, window.start_s)
-            held.append(
-                Held(work, shelf.node, start, work.end, *measured, joules(attempt.job, measured, work.end - start))
-            )
+            metered = work.end - max(work.start, window.start_s)
+            held.append(Held(work, shelf.node, *measured, joules(attempt.job, measured, metered)))
     return works, held
 
 
@@ -169,7 +165,7 @@ def work_of(attempt: Attempt, number: int) -> Work:
         workload,
         run,
         name,
-        job.submit,
+        attempt.submit,
         attempt.start,
         attempt.end,
         attempt.outcome,

@@ -38,6 +38,7 @@ class Shelf:
 class Attempt:
     job: Job
     number: int
+    submit: int
     start: int
     end: int
     shelves: list[Shelf]
@@ -166,7 +167,7 @@ class Queue:
 
     def start(self, job: Job, shelves: list[Shelf], now: int) -> None:
         seconds, outcome = job.plan[0]
-        attempt = Attempt(job, job.attempt, now, now + seconds, shelves, outcome)
+        attempt = Attempt(job, job.attempt, job.submit, now, now + seconds, shelves, outcome)
         job.attempt += 1
         self.spots += job.preemptible
         for shelf in shelves:

@@ -1,7 +1,7 @@
 """The month as Arrow tables of the model's schemas."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from hashlib import sha256
 from typing import Any
@@ -11,8 +11,9 @@ import pyarrow as pa
 from apportion.model.meters import GPU
 from apportion.model.rows import CAPACITY, COST_LINES, FOCUS_NUMBERS, FOCUS_TEXT, RESERVATIONS, USAGE, WORKLOADS
 from apportion.sources.demo.bills import Bill
+from apportion.sources.demo.fleet import Node
 from apportion.sources.demo.flows import GIB, Flow
-from apportion.sources.demo.month import Month
+from apportion.sources.demo.month import Held, Month
 
 COMPONENTS = {"Compute": "compute", "Storage": "storage", "Networking": "network"}
 
@@ -32,16 +33,23 @@ def pairs(labels: Mapping[str, str]) -> list[tuple[str, str]]:
 def usage_table(month: Month, flows: Mapping[str, list[Flow]], source: str) -> pa.Table:
     rows: list[tuple[Any, ...]] = []
     for held in month.held:
-        where = (held.node.name, held.start, held.end)
+        where = (held.node.name, held.work.start, held.work.end)
         if held.gpu:
             rows.append((held.work.workload, "gpu", *where, held.gpu, held.gpu_used))
         if held.cpu:
             rows.append((held.work.workload, "cpu", *where, held.cpu, held.cpu_used))
             rows.append((held.work.workload, "memory", *where, held.memory_gib * GIB, None))
-        rows.append((held.work.workload, "energy", *where, held.joules, None))
+        rows.append(
+            (held.work.workload, "energy", held.node.name, metered_from(held, month), held.work.end, held.joules, None)
+        )
     for meter, found in flows.items():
         rows += [(flow.workload, meter, flow.resource, flow.start, flow.end, flow.amount, None) for flow in found]
     return table(USAGE, source, rows)
+
+
+def metered_from(held: Held, month: Month) -> int:
+    """Meters are read from the first second of the evidence window on, whenever the job began."""
+    return max(held.work.start, month.calendar.window.start_s)
 
 
 def workload_table(month: Month, flows: Mapping[str, list[Flow]], source: str) -> pa.Table:
@@ -65,40 +73,35 @@ def flow_labels(flow: Flow) -> dict[str, str]:
     return {"tag.team": flow.team, "tag.project": flow.project} if flow.team else {}
 
 
-def capacity_table(month: Month, source: str) -> pa.Table:
-    rows = []
+def capacity_rows(month: Month) -> Iterator[tuple[Node, str, int, int, int, str]]:
+    """Node, meter, start, end, base units and state."""
     for standing in month.standings:
         group = standing.node.group
         amounts = {"gpu": group.gpus * GPU, "cpu": group.cores * 1000, "memory": group.memory_gib * GIB}
         for meter, amount in amounts.items():
             if amount:
-                rows.append(
-                    (
-                        standing.node.name,
-                        meter,
-                        standing.start,
-                        standing.end,
-                        amount,
-                        standing.state,
-                        pairs(standing.node.labels),
-                    )
-                )
-    return table(CAPACITY, source, rows)
+                yield standing.node, meter, standing.start, standing.end, amount, standing.state
 
 
-def reservation_table(month: Month, source: str) -> pa.Table:
-    """One row per reserved node, so that each says both who holds it and where."""
-    rows = []
+def capacity_table(month: Month, source: str) -> pa.Table:
+    return table(CAPACITY, source, ((node.name, *rest, pairs(node.labels)) for node, *rest in capacity_rows(month)))
+
+
+def reservation_rows(month: Month) -> Iterator[tuple[str, str, int, int, int, dict[str, str]]]:
+    """One row per reserved node, so that its labels say both who holds it and where."""
     for node in month.reserved_nodes:
         labels = {
             "slurm.account": month.reservation_account,
-            "slurm.partition": node.group.name,
             "slurm.wckey": "folding",
+            "slurm.partition": node.group.name,
             "node": node.name,
         }
-        name = f"folding-{node.name}"
-        rows.append((name, "gpu", month.reserved.start_s, month.reserved.end_s, node.group.gpus * GPU, pairs(labels)))
-    return table(RESERVATIONS, source, rows)
+        bounds = (month.reserved.start_s, month.reserved.end_s)
+        yield f"folding-{node.name}", "gpu", *bounds, node.group.gpus * GPU, labels
+
+
+def reservation_table(month: Month, source: str) -> pa.Table:
+    return table(RESERVATIONS, source, ((*rest, pairs(labels)) for *rest, labels in reservation_rows(month)))
 
 
 def cost_table(bill: Bill, source: str) -> pa.Table:
