@@ -3,6 +3,7 @@
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,6 +107,37 @@ def test_every_setting_has_a_heading_and_the_other_way_round() -> None:
         "no heading": [],
         "no such setting": [],
     }
+
+
+def test_every_key_of_a_policy_is_described() -> None:
+    from apportion.policy.schema import json_schema
+
+    schema = json_schema()
+    page = (REFERENCE / "policy.md").read_text(encoding="utf-8")
+    sections = dict(part.partition("\n")[::2] for part in re.split(r"^## ", page, flags=re.MULTILINE)[1:])
+    assert sections.keys() == schema["properties"].keys()
+    missing = [
+        f"{name}: {key}"
+        for name, part in schema["properties"].items()
+        for key in sorted(keys_below(part, schema["$defs"]))
+        if f"`{key}`" not in sections[name]
+    ]
+    assert missing == []
+
+
+def keys_below(part: Any, definitions: dict[str, Any]) -> set[str]:
+    """Every key that may stand somewhere under a part of the schema; labels are the user's own words."""
+    if isinstance(part, list):
+        return {key for item in part for key in keys_below(item, definitions)}
+    if not isinstance(part, dict) or "not" in part.get("properties", {}):
+        return set()
+    found = set(part.get("properties", {}))
+    if "$ref" in part:
+        found |= keys_below(definitions[part["$ref"].rpartition("/")[2]], definitions)
+    for name, item in part.items():
+        if name != "properties":
+            found |= keys_below(item, definitions)
+    return found | {key for item in part.get("properties", {}).values() for key in keys_below(item, definitions)}
 
 
 def test_the_glossary_has_every_word() -> None:
