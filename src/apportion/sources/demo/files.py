@@ -49,11 +49,8 @@ def write(folder: Path, *, seed: int = SEED, scale: Fraction | str = SCALE, mont
     written += [
         sheet(folder / f"usage/{name}.csv", columns, rows) for name, (columns, rows) in usage_sheets(demo).items()
     ]
-    bounds = {"{window_start}": demo.month.calendar.window.start_s, "{window_end}": demo.month.calendar.window.end_s}
     for name in ("policy.yaml", "apportion.toml"):
         text = (packaged("apportion.sources.demo") / name).read_text("utf-8")
-        for mark, second in bounds.items():
-            text = text.replace(mark, instant_text(second))
         (folder / name).write_text(text, "utf-8", newline="\n")
         written.append(folder / name)
     return written
@@ -63,7 +60,7 @@ def usage_sheets(demo: Demo) -> dict[str, tuple[tuple[str, ...], Iterator[Row]]]
     month = demo.month
     slurm = ("job", "run", "name", *SLURM_LABELS.values(), "state", "submit", "start", "end", "node", *AMOUNTS)
     pods = ("pod", "run", "name", *POD_LABELS.values(), "status", "created", "start", "end", "node", *AMOUNTS)
-    flow = ("name", "team", "project", "start", "end", "bytes")
+    flow = ("name", "team", "project", "state", "start", "end", "bytes")
     return {
         "slurm_jobs": (slurm, (slurm_row(held) for held in month.held if not held.work.kubernetes)),
         "k8s_pods": (pods, (pod_row(held) for held in month.held if held.work.kubernetes)),
@@ -136,7 +133,7 @@ def energy_row(held: Held, start: int) -> Row:
 
 
 def flow_row(flow: Flow, workload: str, resource: str) -> Row:
-    return {workload: flow.workload, resource: flow.resource, "name": flow.name, "team": flow.team, "project": flow.project,
+    return {workload: flow.workload, resource: flow.resource, "name": flow.name, "team": flow.team, "project": flow.project, "state": "running",
             "start": instant_text(flow.start), "end": instant_text(flow.end), "bytes": str(flow.amount)}  # fmt: skip
 
 

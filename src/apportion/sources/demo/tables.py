@@ -15,7 +15,12 @@ from apportion.sources.demo.fleet import Node
 from apportion.sources.demo.flows import GIB, Flow
 from apportion.sources.demo.month import Held, Month
 
-COMPONENTS = {"Compute": "compute", "Storage": "storage", "Networking": "network"}
+COMPONENTS = {
+    "Compute": "compute",
+    "Storage": "storage",
+    "Networking": "network",
+    "Management and Governance": "support",
+}
 
 
 def table(schema: pa.Schema, source: str, rows: Iterable[tuple[Any, ...]]) -> pa.Table:
