@@ -1,7 +1,44 @@
 """An independent, naive engine: exact fractions, plain loops, nothing of apportion.engine.
 
 Readings of the specification, where it leaves a choice:
-READINGS_GO_HERE
+Lines and time
+ R1  A null basis column falls back to EffectiveCost, then BilledCost, then 0. A line's posting keeps the line's own component (never the pool's `component`).
+ R2  Lines with a problem and lines of no pool: `_unallocated`, reason usage, pool "", spread over their charge period's days. Only Usage lines have a problem here.
+ R3  Hour slots are 3600 s counted from local midnight, the last of a day short where the day's length needs it (Lord Howe), not cells of 1800 s.
+     Cells (1800 s there) only widen a late line's own slot; the cell of a zero-length charge period is the one that holds its start.
+ R4  Every line is shared by itself in its own slots: demand and capacity of a slot do not depend on the line, so pool, bill and component add up.
+ R5  Money that nobody's usage carries (no demand, idle) lies on the days of the line's own seconds in the slot, in proportion to them.
+Usage, capacity, owners
+ R6  Owner rules with dates are looked up for each local day of a usage interval, of a reservation and of a directly owned line.
+ R7  Owner rules see a workload's labels, outcome and name. A workload without a row has no labels. A facet is set by the first rule that matches.
+ R8  Capacity is matched by the pool's `usage` with no workload labels at all: a selector on workload labels has no capacity.
+     A scheduler's reservation is matched with its own labels; without `usage`, its label node or resource is one that the pool's lines name.
+ R9  Zero-length usage counts nothing, for flows too. Under `time` a row counts whatever its amount, 0 included; the unowned are one team.
+ R10 Scope resource: a line counts on its ResourceId (else ResourceName) if any capacity or usage row knows it, else on the whole pool.
+     Reservations count only in whole-pool slots.
+ R11 Weights look a key up as `usage` does (the resource's labels if any resource carries it). All weighted charges 0: left unweighted.
+Idle
+ R12 held = sum over teams of max(0, team's allocated - team's driven); inside a team by each owner's (team, project, user) own surplus. Posted to that owner.
+     Unused reservations are posted to the team alone. Holders that nobody owns are `_unallocated`.
+ R13 Neither capacity nor demand: idle of cause unsold, which then goes by the rule of unsold.
+ R14 Reason idle always carries the cause of the idle, also on teams and on `_unallocated`.
+ R15 proportional: by owners' weighted usage charges of the same bill and component; only owners whose net has the sign of the sum count; sum 0: `_idle`.
+     even: over the teams with units in slots that carry money in the pool (any bill), at team level; none: all declared teams.
+ R16 idle_slot day or hour: idle and charges of the same day or slot; never finer than `slot`.
+Price lists
+ R17 Usage inside the planned month (policy's zone) counts. Charges against lines of several bills, components or accounts are split by |money| (not generated).
+     Residual after weights. `free` counts all usage of the pool in the month; owners without that name, and `_unallocated`, have none; a user is the same in all teams.
+Overheads and followers
+ R18 by cost: totals of all bills of the same currency. What is moved from an owner keeps bill, component, day and line group; pool is the overhead's, cause "".
+ R19 Followers: charges are summed per (pool, day, reason, cause, owner) over components before signs are compared. `recovery` is not followed.
+     Nothing to follow: `_unallocated`, reason usage, pool "", on the follower's own days. Followers come after overheads and are not in their weights.
+Credits and adjustments
+ R20 Credits reach the unowned too (cause "no owner"). They count the usage charge of each interval's last max_hours, without followers, idle and free amounts.
+ R21 Percentages never touch system owners. `when` sees amounts of matching workloads: usage, their credits, free amounts and earlier percentages on them.
+     cause "" on adjustment and subsidy. Order: all percentages as listed, then smooth, cap and floor as listed.
+ R22 Team totals are those of the same reasons, in the policy's currency, on the days in force. The difference is spread over the team's net
+     (bill, component, pool, day, owner) amounts that have the total's sign; a total of 0 cannot be raised. No `previous`: no smoothing.
+ R23 `carried_by` moves nothing in a plan.
 """
 
 from fractions import Fraction

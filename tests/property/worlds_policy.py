@@ -84,7 +84,7 @@ def draw_owners(dice: random.Random, scene: Scene) -> list[Map]:
 
 def draw_reservations(dice: random.Random, scene: Scene, pools: Map) -> list[Map]:
     wide = [name for name in ("gpus", "h100", "a100") if name in pools and pools[name].get("scope") != "resource"]
-    if not wide or dice.random() < 0.6:
+    if not wide or dice.random() < 0.5:
         return []
     days: Map = {"from": dice.choice(scene.days)} if dice.random() < 0.5 else {}
     if dice.random() < 0.5:
@@ -188,8 +188,8 @@ def draw_gpu_pools(dice: random.Random, scene: Scene) -> Map:
 def draw_sharing(dice: random.Random, method: str, scene: Scene | None = None) -> Map:
     """How a metered pool is shared; `scene` is given for the GPU pools, which get everything."""
     found: Map = {"method": method} if method != "capacity_rate" or dice.random() < 0.7 else {}
-    driver = dice.choice(("allocated", "allocated", "used", "max", {"blend": "0.5"}, {"blend": "0.3"}))
-    if dice.random() < 0.6:
+    driver = dice.choice(("allocated", "used", "used", "max", {"blend": "0.5"}, {"blend": "0.3"}))
+    if dice.random() < 0.7:
         found["driver"] = driver
     if method != "rate_card" and dice.random() < 0.5:
         found["slot"] = dice.choice(("period", "day", "hour"))
@@ -203,7 +203,7 @@ def draw_sharing(dice: random.Random, method: str, scene: Scene | None = None) -
         found["scope"] = "resource"
     if dice.random() < 0.4:
         found["weights"] = draw_weights(dice)
-    if dice.random() < 0.35:
+    if dice.random() < 0.5:
         most: Map = {"max_hours": dice.choice((1, "0.5", 4))} if dice.random() < 0.6 else {}
         found["credit"] = [{"outcome": "node_fail", "percent": dice.choice((100, "33.3")), **most, "paid_by": SPONSOR}]
     if dice.random() < 0.1:

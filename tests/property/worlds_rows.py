@@ -48,7 +48,7 @@ def draw_rows(dice: random.Random, scene: Scene) -> dict[str, list[Row]]:
     if "storage" in scene.extras and dice.random() < 0.5:
         capacity += draw_capacity(dice, scene, "fs-1", "storage")
     lines = [draw_line(dice, scene, i) for i in range(dice.randint(1, (3, 5, 6, 8)[scene.size]))]
-    reservations = [draw_reservation(dice, scene, i) for i in range(dice.choice((0, 0, 0, 1, 2)))]
+    reservations = [draw_reservation(dice, scene, i) for i in range(dice.choice((0, 0, 1, 2)))]
     return {
         "workloads": workloads,
         "usage": usage,
@@ -73,7 +73,7 @@ def draw_workload(dice: random.Random, scene: Scene, index: int) -> Row:
         labels["step"] = dice.choice(("tune-1", "train", "notebook"))
     if dice.random() < 0.1:
         labels["lent_to"] = dice.choice(("guests", scene.teams[0]))
-    outcome = dice.choice((*OUTCOMES, "node_fail", "completed"))
+    outcome = dice.choice((*OUTCOMES, *["node_fail"] * 4))
     return {
         "source": "sched", "workload": f"job-{index}", "run": f"run-{index // 2}", "name": dice.choice((None, "train", "sweep")),
         "start_s": scene.start, "end_s": scene.end, "outcome": outcome, "labels": labels,
@@ -122,7 +122,7 @@ def draw_resource(dice: random.Random, scene: Scene, meter: str) -> str:
 def draw_usage(dice: random.Random, scene: Scene, workload: str, meter: str) -> Row:
     start, end = draw_span(dice, scene)
     amount = draw_amount(dice, meter)
-    used = dice.choice((None, None, amount, amount // 2, amount // 3, amount * 2, 0))
+    used = dice.choice((None, amount, amount // 2, amount // 2, amount // 3, amount * 2, 0))
     if METERS[meter].flow:
         used = dice.choice((None, amount))
     return {
@@ -140,8 +140,8 @@ def node_labels(node: str) -> dict[str, str]:
 def draw_capacity(dice: random.Random, scene: Scene, resource: str, meter: str) -> list[Row]:
     """The window (sometimes more, sometimes with a gap) in stretches, each with a state."""
     sizes = {
-        "gpu": (GPU, 2 * GPU, 8 * GPU),
-        "cpu": (1000, 64_000),
+        "gpu": (GPU, 8 * GPU, 8 * GPU),
+        "cpu": (8000, 64_000),
         "memory": (512 * GIB,),
         "storage": (10**15, 6 * 10**15),
     }
@@ -173,7 +173,7 @@ def draw_reservation(dice: random.Random, scene: Scene, index: int) -> Row:
         "partition": "dgx",
         **node_labels(node),
     }
-    start, end = draw_span(dice, scene)
+    start, end = draw_span(dice, scene) if dice.random() < 0.4 else (scene.start, scene.end)
     meter = scene.gpu_meters[0]
     return {
         "source": "sched", "reservation": f"res-{index}", "meter": meter, "start_s": start, "end_s": end,
@@ -197,7 +197,7 @@ def draw_money(dice: random.Random) -> Decimal:
 
 
 def draw_charge(dice: random.Random, scene: Scene) -> tuple[int, int]:
-    kind = dice.choice(("hour", "hour", "window", "window", "day", "odd", "zero", "late", "month"))
+    kind = dice.choice(("hour", "hour", "window", "window", "window", "day", "odd", "zero", "late", "month"))
     start = scene.start + dice.randrange(scene.hours) * HOUR
     if kind == "month" or (kind == "late" and scene.size == 0):
         return scene.billing
@@ -217,14 +217,12 @@ def draw_charge(dice: random.Random, scene: Scene) -> tuple[int, int]:
 def draw_line(dice: random.Random, scene: Scene, index: int) -> Row:
     issuer, currency = dice.choice(scene.issuers)
     services = [
-        "EC2",
-        "EC2",
-        "EC2",
+        *["EC2"] * 5,
         *(EXTRA_SERVICE[extra] for extra in sorted(scene.extras) if extra in EXTRA_SERVICE),
         dice.choice(sorted(SERVICES)),
     ]
     service = dice.choice(services)
-    category = dice.choice(("Usage",) * 7 + ("Tax", "Credit", "Purchase", "Adjustment"))
+    category = dice.choice(("Usage",) * 10 + ("Tax", "Credit", "Purchase", "Adjustment"))
     unused = dice.random() < 0.06
     amount = -abs(draw_money(dice)) if category == "Credit" else draw_money(dice)
     start, end = draw_charge(dice, scene)

@@ -20,7 +20,7 @@ PLACES = (  # zone, planned period, a moment to start near
     ("Australia/Lord_Howe", "2026-10", "2026-10-03T11"),
 )
 TEAMS = ("vision", "speech", "équipe", "ads")
-METHODS = ("proportional", "capacity_rate", "capacity_rate", "capacity_rate", "time", "rate_card")
+METHODS = ("proportional", "capacity_rate", "capacity_rate", "capacity_rate", "capacity_rate", "time", "rate_card")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Scene:
 def draw_scene(dice: random.Random, size: int) -> Scene:
     zone, period, near = dice.choice(PLACES)
     start = int(datetime.fromisoformat(near).replace(tzinfo=UTC).timestamp()) + dice.randrange(6) * HOUR
-    length = dice.randint(2, 4) if size == 0 else dice.choice((3, 8, 26, 49, 72))
+    length = dice.randint(2, 4) if size == 0 else dice.choice((3, 6, 8, 14, 26, 49, 72))
     end = start + length * HOUR
     month = parse_period(period)
     kinds = [month.interval(ZoneInfo("UTC")), month.interval(ZoneInfo(zone))]
@@ -75,7 +75,7 @@ def draw_scene(dice: random.Random, size: int) -> Scene:
     return Scene(
         zone, period, size, start, end, billing,
         TEAMS[: dice.randint(1, 4)], nodes,
-        dice.choice(("one", "one", "two", "label", "lines", "partition")),
+        dice.choice(("one", "one", "one", "two", "two", "label", "label", "lines", "partition")),
         dice.choice(METHODS),
         dice.choice((("gpu",), ("gpu",), ("gpu",), ("cpu",), ("gpu", "cpu", "memory"))),
         dice.choice(("pool", "pool", "resource")),
