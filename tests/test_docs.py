@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from apportion.errors import ProjectError
 from tests import codes, docs
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -107,6 +108,19 @@ def test_every_setting_has_a_heading_and_the_other_way_round() -> None:
         "no heading": [],
         "no such setting": [],
     }
+
+
+def test_every_setting_of_a_source_has_a_heading_and_the_other_way_round(tmp_path: Path) -> None:
+    from apportion.sources.registry import source_kinds, source_named
+
+    settings = set()
+    for kind in source_kinds():
+        with pytest.raises(ProjectError) as refused:
+            list(source_named(kind)({"name": "a", "kind": kind, "#": "not a setting"}, tmp_path, None))
+        assert refused.value.code == "unknown-setting"
+        settings |= {f"{kind}.{key}" for key in refused.value.hint.removeprefix("valid: ").split(", ")}
+    settings -= {f"{kind}.{key}" for kind in source_kinds() for key in ("name", "kind")}
+    assert docs.headings((REFERENCE / "sources.md").read_text(encoding="utf-8")) == settings
 
 
 def test_every_key_of_a_policy_is_described() -> None:
