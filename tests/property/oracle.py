@@ -3,7 +3,8 @@
 Readings of the specification, where it leaves a choice:
 Lines and time
  R1  A null basis column falls back to EffectiveCost, then BilledCost, then 0. A line's posting keeps the line's own component (never the pool's `component`).
- R2  Lines with a problem and lines of no pool: `_unallocated`, reason usage, pool "", spread over their charge period's days. Only Usage lines have a problem here.
+ R2  Lines with a problem and lines of no pool: `_unallocated`, reason usage, pool "", spread over their charge period's days.
+     Only Usage lines have a problem in the generated worlds.
  R3  Hour slots are 3600 s counted from local midnight, the last of a day short where the day's length needs it (Lord Howe), not cells of 1800 s.
      Cells (1800 s there) only widen a late line's own slot; the cell of a zero-length charge period is the one that holds its start.
  R4  Every line is shared by itself in its own slots: demand and capacity of a slot do not depend on the line, so pool, bill and component add up.
@@ -27,7 +28,8 @@ Idle
  R16 idle_slot day or hour: idle and charges of the same day or slot; never finer than `slot`.
 Price lists
  R17 Usage inside the planned month (policy's zone) counts. Charges against lines of several bills, components or accounts are split by |money| (not generated).
-     Residual after weights. `free` counts all usage of the pool in the month; owners without that name, and `_unallocated`, have none; a user is the same in all teams.
+     Residual after weights. `free` counts all usage of the pool in the month;
+     owners without that name, and `_unallocated`, have none; a user is the same in all teams.
 Overheads and followers
  R18 by cost: totals of all bills of the same currency. What is moved from an owner keeps bill, component, day and line group; pool is the overhead's, cause "".
  R19 Followers: charges are summed per (pool, day, reason, cause, owner) over components before signs are compared. `recovery` is not followed.

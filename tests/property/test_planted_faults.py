@@ -31,8 +31,8 @@ def test_without_a_fault_nothing_is_caught(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("new", "code"), [("sum(numbers)", 0), ("sum(numbers[1:])", CAUGHT), ("1 / 0", 1)])
 def test_planting_works(new: str, code: int, tmp_path: Path) -> None:
-    source = tmp_path / "sums"
-    source.mkdir()
+    source = tmp_path / "original" / "sums"
+    source.mkdir(parents=True)
     (source / "__init__.py").write_text(ADDS)
     check = tmp_path / "check.py"
     check.write_text(CHECKS)
