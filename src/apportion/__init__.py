@@ -1,3 +1,54 @@
-"""Apportion says who owes what for shared ML training infrastructure, and can prove it."""
+"""Apportion says who owes what for shared ML training infrastructure, and can prove it.
+
+The verbs of the command line as functions that return values (dataclasses and Arrow tables) and never print:
+
+    import apportion
+
+    project = apportion.open_project("demo")
+    report = apportion.report(project, "showback", "2026-10")
+    print(report.title)
+    report.to_arrow()
+
+Names are looked up when first used, so that `import apportion` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from apportion.errors import ApportionError, InvariantError, Problem
+    from apportion.verbs.apply import apply
+    from apportion.verbs.backup import backup, restore
+    from apportion.verbs.check import check
+    from apportion.verbs.cost import cost
+    from apportion.verbs.demo import demo
+    from apportion.verbs.explain import explain
+    from apportion.verbs.gc import gc
+    from apportion.verbs.ingest import ingest
+    from apportion.verbs.init import init
+    from apportion.verbs.methods import method, methods
+    from apportion.verbs.plan import plan
+    from apportion.verbs.project import open_project
+    from apportion.verbs.report import report
+    from apportion.verbs.split import split
+    from apportion.verbs.verify import verify
 
 __version__ = "0.1.0"
+__all__ = [
+    "ApportionError", "InvariantError", "Problem", "apply", "backup", "check", "cost", "demo", "explain", "gc", "ingest", "init",
+    "method", "methods", "open_project", "plan", "report", "restore", "split", "verify",
+]  # fmt: skip
+
+_ROOMS = {"ApportionError": "errors", "InvariantError": "errors", "Problem": "errors"}
+_FILES = {"open_project": "project", "restore": "backup", "method": "methods"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'apportion' has no attribute {name!r}")
+    room = _ROOMS.get(name) or f"verbs.{_FILES.get(name, name)}"
+    return getattr(import_module(f"apportion.{room}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -54,7 +54,7 @@ def answer(call: Call, name: str, options: dict[str, str]) -> Answer:
 
     project = call.project()
     periods = call.months(posted_periods(project))
-    made = report(project, name, periods, options)
+    made = report(project, name, periods, **options)
     talk = (f"Next: apportion {call.flag}explain TEAM --period {periods[0]}",) if name == "showback" else ()
     return Answer(report_sheet(made), talk)
 

@@ -3,37 +3,14 @@
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
+from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.money import GRAIN, round_children, to_decimal, to_grains
 
-# ISO 4217: currencies whose minor unit is not a hundredth.
-WHOLE = frozenset(
-    [
-        "BIF",
-        "CLP",
-        "DJF",
-        "GNF",
-        "ISK",
-        "JPY",
-        "KMF",
-        "KRW",
-        "PYG",
-        "RWF",
-        "UGX",
-        "UYI",
-        "VND",
-        "VUV",
-        "XAF",
-        "XOF",
-        "XPF",
-    ]
-)
-THOUSANDTHS = frozenset(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"])
+UNKNOWN_PLACES = 2
 
 
 def places(currency: str) -> int:
-    if currency in WHOLE:
-        return 0
-    return 3 if currency in THOUSANDTHS else 2
+    return MINOR_DIGITS.get(currency, UNKNOWN_PLACES)
 
 
 def rounded(amount: Decimal, currency: str) -> Decimal:

@@ -15,7 +15,7 @@ def policy_for(project: Project, period: Period) -> Policy:
     current = project.policy
     stored = project.books.policy_for(period)
     in_force = current.effective <= period.first_day
-    if in_force and (stored is None or stored.effective <= current.effective):
+    if in_force and (stored is None or stored.effective <= current.effective.isoformat()):
         return current
     if stored is None:
         raise ProjectError(
@@ -28,7 +28,9 @@ def policy_for(project: Project, period: Period) -> Policy:
 
 
 def policy_of_version(project: Project, version: str) -> Policy:
-    """The very text that a run was computed with."""
+    """The rules that a run was computed with; from the file on disk where it says the same, since its lines are the ones that people see."""
+    if project.policy.version == version:
+        return project.policy
     for stored in project.books.policies():
         if stored.version == version:
             return load_policy(stored.text, stored.file)

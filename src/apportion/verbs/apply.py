@@ -6,17 +6,23 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.books.open import Run, StoredPlan
-from apportion.errors import BooksError
+from apportion.books.shapes import Run, StoredPlan
+from apportion.engine.charges import charges_of
+from apportion.engine.plan import Plan
+from apportion.errors import BooksError, require_equal
 from apportion.model.rows import POSTING_KEY, POSTINGS
 from apportion.model.times import Period
 from apportion.verbs.agreement import policy_for
+from apportion.verbs.periods import as_period
+from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
+from apportion.verbs.steps import Step, silent
+from apportion.verbs.world import pins_of
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """`posted` is False where this very run was posted before: nothing was written twice."""
+    """`posted` is False where there was nothing left to post."""
 
     period: str
     run_id: str
@@ -26,7 +32,8 @@ class Applied:
     digest: str
 
 
-def apply(project: Project, period: Period, run_id: str | None = None) -> Applied:
+def apply(project: Project, period: Period | str, run_id: str | None = None, step: Step = silent) -> Applied:
+    period = as_period(period)
     plan = project.books.load_plan(str(period))
     if plan is None:
         raise BooksError(
@@ -34,13 +41,15 @@ def apply(project: Project, period: Period, run_id: str | None = None) -> Applie
             f"there is no plan for {period}",
             hint=f"run `apportion plan --period {period}` and look at it first",
         )
-    run_id = run_id or run_id_of(plan)
-    known = {run.run_id: run for run in project.books.runs()}
-    if run_id not in known:
-        refuse_moved(project, plan, period)
+    done = posted_already(project, plan, run_id)
+    if done is not None:
+        return done
+    refuse_moved(project, plan, period)
+    made = recompute(project, period, plan, step)
+    step(f"posting {period}", 0, 0)
     posted = project.books.post(
         Run(
-            run_id=run_id,
+            run_id=run_id or run_id_of(plan),
             period=plan.period,
             plan_digest=plan.digest,
             policy_version=plan.policy_version,
@@ -48,31 +57,54 @@ def apply(project: Project, period: Period, run_id: str | None = None) -> Applie
             postings=difference(plan.postings, project.books.posted(plan.period)),
             bill_days=plan.bill_days,
             expected_head=plan.head,
-            charges=None,
+            charges=charges_of(made),
             engine=str(plan.summary.get("engine", "duckdb")),
         )
     )
     return Applied(plan.period, posted.run_id, posted.posted, posted.entries, posted.head, plan.digest)
 
 
+def posted_already(project: Project, plan: StoredPlan, run_id: str | None) -> Applied | None:
+    """The same plan on the same inputs posts once, whoever submits it and however often."""
+    runs = [run for run in project.books.runs() if run.period == plan.period]
+    known = [run for run in runs if run.run_id == (run_id or run_id_of(plan))]
+    latest = known[-1:] or [run for run in runs[-1:] if run_id is None and run.plan_digest == plan.digest]
+    if not latest:
+        return None
+    run = latest[0]
+    if run.plan_digest != plan.digest:
+        raise BooksError(
+            "run-conflict",
+            f"run {run.run_id} was posted before with other content",
+            where=f"period {plan.period}",
+            hint="leave --run-id out, or choose a new one for this plan",
+        )
+    return Applied(plan.period, run.run_id, posted=False, entries=0, head=project.books.head(), digest=plan.digest)
+
+
 def run_id_of(plan: StoredPlan) -> str:
-    """The same plan on the same ledger is the same run, whoever submits it and however often."""
     return f"{plan.period}-{hashlib.sha256(f'{plan.digest} {plan.head}'.encode()).hexdigest()[:24]}"
 
 
 def refuse_moved(project: Project, plan: StoredPlan, period: Period) -> None:
+    """The books refuse too, inside their transaction; this says which, before any work."""
     again = f"run `apportion plan --period {period}` again"
-    pins = {name: version.snapshot_id for name, version in project.books.inputs().items()}
+    pins = pins_of(project)
     moved = sorted(name for name in {*pins, *plan.inputs} if pins.get(name) != plan.inputs.get(name))
     if moved:
-        raise BooksError("inputs-moved", f"{', '.join(moved)} changed since the plan for {period} was made", hint=again)
+        raise BooksError("inputs-moved", f"since the plan of {period} was made, {', '.join(moved)} changed", hint=again)
     policy = policy_for(project, period)
     if policy.version != plan.policy_version:
         raise BooksError(
-            "policy-moved", f"the policy changed since the plan for {period} was made", where=policy.file, hint=again
+            "policy-moved", f"since the plan of {period} was made, the policy changed", where=policy.file, hint=again
         )
-    if project.books.head() != plan.head:
-        raise BooksError("head-moved", f"something was posted since the plan for {period} was made", hint=again)
+
+
+def recompute(project: Project, period: Period, plan: StoredPlan, step: Step) -> Plan:
+    """What is posted is what the evidence says, not what a stored table says; the charges behind it come with it."""
+    made = compute(project, period, policy_for(project, period), dict(plan.inputs), step)
+    require_equal(f"the plan of {period}, computed again", plan.digest, made.digest)
+    return made
 
 
 def difference(planned: pa.Table, posted: pa.Table) -> pa.Table:

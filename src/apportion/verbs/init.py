@@ -1,12 +1,13 @@
 """Start a project: settings, a first policy that is valid as it stands, and folders for bills and usage. Never overwrites."""
 
+import json
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from apportion.errors import ProjectError
 from apportion.policy.load import load_policy
-from apportion.policy.schema import schema_text
+from apportion.policy.schema import json_schema
 from apportion.verbs.settings import FILE, HIDDEN, POLICY
 
 SCHEMA = "policy.schema.json"
@@ -110,6 +111,10 @@ def init(folder: Path, wishes: Wishes) -> Started:
     for name in written:
         (folder / name).write_text(texts[name], "utf-8")
     return Started(folder, tuple(written))
+
+
+def schema_text() -> str:
+    return json.dumps(json_schema(), indent=2) + "\n"
 
 
 def write_schema(folder: Path) -> Path:

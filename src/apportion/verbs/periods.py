@@ -17,6 +17,10 @@ def asked(text: str | None, known: Iterable[str], today: date, hint: str) -> lis
     return [parse_period(newest)]
 
 
+def as_period(period: Period | str) -> Period:
+    return parse_period(period) if isinstance(period, str) else period
+
+
 def one(periods: list[Period], verb: str) -> Period:
     if len(periods) != 1:
         raise ProjectError("one-period", f"{verb} is about one month at a time", hint="write --period 2026-10")

@@ -1,13 +1,12 @@
 """What the record says: reads the posted table and hands it to a report. Nothing is computed here."""
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
 from apportion.errors import ProjectError
 from apportion.model.rows import POSTINGS
-from apportion.model.times import Period
+from apportion.model.times import Period, parse_period
 from apportion.reports.coverage import coverage
 from apportion.reports.idle import idle
 from apportion.reports.report import Record, Report
@@ -16,15 +15,25 @@ from apportion.reports.trend import trend
 from apportion.verbs.agreement import policy_of_version
 from apportion.verbs.periods import label
 from apportion.verbs.project import Project
+from apportion.verbs.settings import nearest
 
-REPORTS = {"showback": showback, "trend": trend, "idle": idle, "coverage": coverage}
+REPORTS: Mapping[str, Callable[..., Report]] = {
+    "showback": showback,
+    "trend": trend,
+    "idle": idle,
+    "coverage": coverage,
+}
 
 
-def report(project: Project, name: str, periods: list[Period], options: Mapping[str, str] | None = None) -> Report:
-    record = read_record(project, periods)
+def report(project: Project, name: str, periods: str | list[Period], **options: str) -> Report:
+    """`periods` as months, or as text: `2026-10`. Options are the report's own, such as `by`."""
+    if name not in REPORTS:
+        raise ProjectError("unknown-report", f"there is no report {name!r}", hint=nearest(name, REPORTS, "reports"))
+    months = [parse_period(periods)] if isinstance(periods, str) else periods
+    record = read_record(project, months)
     if name == "idle":
-        return idle(record, carriers(project, periods[-1]))
-    return partial(REPORTS[name], record)(**(options or {}))
+        return idle(record, carriers(project, months[-1]))
+    return REPORTS[name](record, **options)
 
 
 def read_record(project: Project, periods: list[Period]) -> Record:
@@ -53,4 +62,8 @@ def posted_periods(project: Project) -> set[str]:
 def carriers(project: Project, period: Period) -> Mapping[str, str]:
     """Who ends up with the system owners' balances, by the policy that the period was posted with."""
     versions = [run.policy_version for run in project.books.runs() if run.period == str(period)]
-    return policy_of_version(project, versions[-1]).carried_by if versions else {}
+    return (
+        {str(owner): team for owner, team in policy_of_version(project, versions[-1]).carried_by.items()}
+        if versions
+        else {}
+    )

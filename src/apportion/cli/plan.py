@@ -1,0 +1,112 @@
+"""`apportion plan`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from apportion.cli.verb import OK, PENDING, Answer, Call, verb
+
+if TYPE_CHECKING:
+    from apportion.render.sheet import Sheet
+    from apportion.verbs.plan import Planned
+
+FEW = 5
+
+
+def plan(
+    call: Call,
+    engine: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Where to compute: duckdb.  [default: apportion.toml's, else duckdb]"),
+    ] = None,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit 3 if the plan would change what is posted.")
+    ] = False,
+) -> Answer:
+    """Show what would be posted, against what is posted; changes nothing."""
+    from apportion.render.sheet import Sheet
+    from apportion.verbs.plan import plan as compute
+    from apportion.verbs.world import billed_periods, pins_of
+
+    project = call.project()
+    months = call.months(billed_periods(project, pins_of(project)) if call.period is None else ())
+    made = [compute(project, period, engine, call.bar) for period in months]
+    code = PENDING if exit_code and any(one.pending for one in made) else OK
+    talk = tuple(
+        f"Next: apportion {call.flag}explain TEAM --period {one.period}   |   apportion {call.flag}apply --period {one.period}"
+        for one in made
+        if one.pending
+    )
+    sheets = [plan_sheet(one) for one in made]
+    if len(sheets) == 1:
+        return Answer(sheets[0], talk, code)
+    tables = tuple(table for sheet in sheets for table in sheet.tables)
+    notes = tuple(note for sheet in sheets for note in sheet.notes)
+    return Answer(
+        Sheet("\n".join(sheet.title for sheet in sheets), tables, {"plans": [sheet.value for sheet in sheets]}, notes),
+        talk,
+        code,
+    )
+
+
+def plan_sheet(made: "Planned") -> "Sheet":
+    from apportion.render.sheet import Sheet, Table
+    from apportion.reports.report import Column
+
+    columns = (
+        Column("sign", ""),
+        Column("owner", "owner"),
+        Column("before", "posted", "money"),
+        Column("after", "planned", "money"),
+        Column("change", "change", "money"),
+        Column("why", "mostly"),
+    )
+    tables = tuple(
+        Table(
+            columns,
+            tuple(
+                (row.sign, row.owner, row.before, row.after, row.change, row.why)
+                for row in made.rows
+                if row.currency == currency and row.sign != " "
+            ),
+            currency=currency,
+            heading=f"{made.period} in {currency}",
+        )
+        for currency in dict.fromkeys(row.currency for row in made.rows)
+    )
+    was = f" (was {made.was})" if made.was and made.was != made.policy else ""
+    title = f"Plan for {made.period} under {made.policy}{was}          + added  ~ changed  - removed"
+    return Sheet(title, tables, plan_value(made), notes_of(made))
+
+
+def plan_value(made: "Planned") -> dict[str, object]:
+    """The contract: `digest`, `equation`, `rows`, `bills`, `problems`."""
+    return {
+        "period": made.period,
+        "policy": made.policy,
+        "was": made.was,
+        "digest": made.digest,
+        "head": made.head,
+        "tally": made.tally,
+        "pending": made.pending,
+        "equation": made.equation,
+        "rows": made.rows,
+        "bills": made.bills,
+        "problems": made.problems,
+    }
+
+
+def notes_of(made: "Planned") -> tuple[str, ...]:
+    from apportion.reports.equation import by_currency
+
+    problems = [f"problem: {problem.where}: {problem.message} [{problem.code}]" for problem in made.problems[:FEW]]
+    more = [f"... and {len(made.problems) - FEW} more problems: -o json has all"] if len(made.problems) > FEW else []
+    bills = [one.sentence() for one in made.equation] if len(made.equation) > 1 else []
+    sums = (
+        [one.sentence() for one in by_currency(made.equation)] if bills else [one.sentence() for one in made.equation]
+    )
+    return ("\n".join((*bills, *sums)), made.tally, *problems, *more, f"digest {made.digest}")
+
+
+def add_to(app: typer.Typer) -> None:
+    verb(app, "plan", period=True)(plan)

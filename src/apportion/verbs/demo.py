@@ -1,0 +1,60 @@
+"""A believable month of a shared cluster from nothing to a balanced ledger: write, ingest, plan, apply, show.
+
+A folder that already holds a project is left as it is, edits and all; only what changed in its files is read again.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from apportion.model.times import parse_period
+from apportion.reports.equation import Equation
+from apportion.reports.report import Report
+from apportion.sources.demo import SCALE, SEED
+from apportion.sources.demo.files import write
+from apportion.verbs.apply import Applied, apply
+from apportion.verbs.ingest import Ingested, ingest
+from apportion.verbs.plan import plan
+from apportion.verbs.project import Project, open_project
+from apportion.verbs.report import report
+from apportion.verbs.settings import FILE
+from apportion.verbs.steps import Step, silent
+
+PERIOD = parse_period("2026-10")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """`fresh` is False where the folder held a project already. `run` is a job worth asking `cost` about, `team` one for `explain`."""
+
+    folder: Path
+    fresh: bool
+    ingested: list[Ingested]
+    applied: Applied
+    equation: tuple[Equation, ...]
+    showback: Report
+    team: str
+    run: str
+
+
+def demo(folder: str | Path = "demo", seed: int | None = None, scale: str | None = None, step: Step = silent) -> Shown:
+    folder = Path(folder)
+    fresh = not (folder / FILE).is_file()
+    if fresh:
+        step("writing a month of a cluster", 0, 0)
+        write(folder, seed=SEED if seed is None else seed, scale=scale or SCALE)
+    project = open_project(folder)
+    ingested = ingest(project, step=step)
+    planned = plan(project, PERIOD, step=step)
+    step("posting", 0, 0)
+    applied = apply(project, PERIOD)
+    shown = report(project, "showback", [PERIOD])
+    team = str(shown.sections[0].rows[0][0])
+    return Shown(folder, fresh, ingested, applied, planned.equation, shown, team, telling_run(project))
+
+
+def telling_run(project: Project) -> str:
+    """A job of several attempts, the one with the most: its cost is more than one line."""
+    workloads = project.books.scan("workloads", columns=["workload", "run"])
+    counts = workloads.group_by("run").aggregate([("workload", "count")])
+    best = max(zip(counts["workload_count"].to_pylist(), counts["run"].to_pylist(), strict=True), default=(0, ""))
+    return str(best[1])

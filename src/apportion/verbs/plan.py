@@ -1,0 +1,116 @@
+"""What would be posted, against what is posted. Changes nothing but the plan kept for `apply`."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from apportion.books.shapes import StoredPlan
+from apportion.engine.lines import Bill
+from apportion.engine.plan import Plan, make_plan
+from apportion.errors import Problem, ProjectError
+from apportion.model.times import Period
+from apportion.policy.document import Policy
+from apportion.reports.changes import Change, changes, tally
+from apportion.reports.equation import Equation, equations
+from apportion.verbs.agreement import keep, policy_for, short
+from apportion.verbs.periods import as_period
+from apportion.verbs.project import Project
+from apportion.verbs.settings import ENGINES, unknown_engine
+from apportion.verbs.steps import Step, silent
+from apportion.verbs.world import backend_of, billed_periods, build_world, pins_of
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan beside the record. `was` is the policy that the period was last posted with, "" where it never was."""
+
+    period: str
+    policy: str
+    was: str
+    digest: str
+    head: str
+    rows: tuple[Change, ...]
+    tally: str
+    equation: tuple[Equation, ...]
+    bills: tuple[Bill, ...]
+    problems: tuple[Problem, ...]
+    plan: Plan
+
+    @property
+    def pending(self) -> bool:
+        return any(row.sign != " " for row in self.rows)
+
+
+def plan(project: Project, period: Period | str, engine: str | None = None, step: Step = silent) -> Planned:
+    """Compute, keep and compare."""
+    period, engine = as_period(period), engine_named(project, engine)
+    policy = policy_for(project, period)
+    keep(project, policy)
+    pins = pins_of(project)
+    head = project.books.head()
+    made = compute(project, period, policy, pins, step)
+    step("keeping the plan", 0, 0)
+    project.books.save_plan(stored(made, pins, head, engine))
+    return beside_record(project, policy, made, head)
+
+
+def engine_named(project: Project, name: str | None) -> str:
+    chosen = name or str(project.settings.engine.get("name", "duckdb"))
+    if chosen not in ENGINES:
+        raise unknown_engine(chosen)
+    return chosen
+
+
+def compute(project: Project, period: Period, policy: Policy, pins: dict[str, int], step: Step = silent) -> Plan:
+    """The plan of pinned inputs; reads the books, writes nothing."""
+    step(f"reading the evidence of {period}", 0, 0)
+    backend = backend_of(project)
+    world = build_world(project, period, policy, pins, backend)
+    step(f"sharing the bills of {period}", 0, 0)
+    made = make_plan(world, backend)
+    if not made.bills:
+        refuse_empty(period, billed_periods(project, pins))
+    return made
+
+
+def refuse_empty(period: Period, billed: Iterable[str]) -> None:
+    some = ", ".join(sorted(billed))
+    raise ProjectError(
+        "nothing-to-plan",
+        f"there are no cost lines billed in {period}, and no price list to charge by",
+        hint=f"bills are there for {some}"
+        if some
+        else "run `apportion ingest` first, and `apportion check` if that brings nothing",
+    )
+
+
+def stored(made: Plan, pins: dict[str, int], head: str, engine: str) -> StoredPlan:
+    return StoredPlan(
+        digest=made.digest,
+        period=str(made.period),
+        policy_version=made.policy_version,
+        inputs=pins,
+        head=head,
+        postings=made.postings,
+        bill_days=made.bill_days,
+        summary={"engine": engine, "bills": len(made.bills), "problems": len(made.problems)},
+    )
+
+
+def beside_record(project: Project, policy: Policy, made: Plan, head: str) -> Planned:
+    period = str(made.period)
+    rows = changes(project.books.posted(period), made.postings)
+    versions = [run.policy_version for run in project.books.runs() if run.period == period]
+    names = {known.version: f"{known.name}@{known.version[:12]}" for known in project.books.policies()}
+    return Planned(
+        period=period,
+        policy=short(policy),
+        was=names.get(versions[-1], versions[-1][:12]) if versions else "",
+        digest=made.digest,
+        head=head,
+        rows=rows,
+        tally=tally(rows, period),
+        equation=equations(made.postings, ((bill.id, bill.currency, bill.total) for bill in made.bills)),
+        bills=tuple(made.bills),
+        problems=tuple(made.problems),
+        plan=made,
+    )

@@ -1,0 +1,109 @@
+"""The world that a plan is made of: the pinned evidence of one period, as the engine takes it."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.engine.backend import Backend, connect_duckdb
+from apportion.engine.plan import World
+from apportion.model.rows import TABLES
+from apportion.model.times import Interval, Period
+from apportion.policy.document import Policy
+from apportion.reports.sums import grouped, side_of
+from apportion.verbs.project import Project
+
+Pins = Mapping[str, int]
+UTC_ZONE = ZoneInfo("UTC")
+
+
+def pins_of(project: Project) -> dict[str, int]:
+    """The published snapshot of every table of evidence, as it is now."""
+    return {name: version.snapshot_id for name, version in project.books.inputs().items()}
+
+
+def backend_of(project: Project) -> Backend:
+    engine = project.settings.engine
+    return connect_duckdb(threads=engine.get("threads"), memory=engine.get("memory"))
+
+
+def build_world(project: Project, period: Period, policy: Policy, pins: Pins, backend: Backend) -> World:
+    """Only lines of bills (references are compared, never posted), and the rest of the evidence as far back as their charge periods reach."""
+    lines = bill_lines(project, period, pins)
+    window = evidence_window(lines, period, ZoneInfo(policy.time_zone))
+    capacity, reservations, workloads = (
+        project.books.scan(name, pins[name], where=touches(window))
+        for name in ("capacity", "reservations", "workloads")
+    )
+    return World(
+        period=period,
+        policy=policy,
+        cost_lines=lines,
+        usage=usage_rows(project, pins["usage"], window, backend),
+        capacity=capacity,
+        reservations=reservations,
+        workloads=workloads,
+        previous=previous_totals(project, period, policy.currency),
+        inputs=content_digests(project, pins),
+    )
+
+
+def bill_lines(project: Project, period: Period, pins: Pins) -> pa.Table:
+    """A line is booked in the month that holds the middle of its billing period: vendors' midnights differ, their months do not."""
+    month = period.interval(UTC_ZONE)
+    middle = pc.field("billing_start_s") + pc.field("billing_end_s")
+    where = (middle >= 2 * month.start_s) & (middle < 2 * month.end_s)
+    references = project.books.reference_sources()
+    if references:
+        where &= ~pc.field("source").isin(references)
+    return project.books.scan("cost_lines", pins["cost_lines"], where=where)
+
+
+def billed_periods(project: Project, pins: Pins) -> set[str]:
+    """Every month that has a bill."""
+    bounds = project.books.scan(
+        "cost_lines", pins["cost_lines"], columns=["source", "billing_start_s", "billing_end_s"]
+    )
+    known = bounds.group_by(bounds.column_names).aggregate([]).to_pylist()
+    references = set(project.books.reference_sources())
+    middles = {(row["billing_start_s"] + row["billing_end_s"]) // 2 for row in known if row["source"] not in references}
+    return {datetime.fromtimestamp(middle, UTC).strftime("%Y-%m") for middle in middles}
+
+
+def evidence_window(lines: pa.Table, period: Period, zone: ZoneInfo) -> Interval:
+    """The period, every billing period and every charge period: a late correction is shared by the usage of its own days."""
+    own = period.interval(zone)
+    starts = [pc.min(lines[name]).as_py() for name in ("charge_start_s", "billing_start_s")] if len(lines) else []
+    ends = [pc.max(lines[name]).as_py() for name in ("charge_end_s", "billing_end_s")] if len(lines) else []
+    return Interval(min(own.start_s, *starts), max(own.end_s, *ends)) if starts else own
+
+
+def touches(window: Interval) -> pc.Expression:
+    """Rows that overlap the window; those without length count where they stand."""
+    return (pc.field("start_s") < window.end_s) & (pc.field("end_s") >= window.start_s)
+
+
+def usage_rows(project: Project, snapshot_id: int, window: Interval, backend: Backend) -> Any:
+    """Straight from the Parquet files where DuckDB reaches them; through Arrow from object stores."""
+    files = project.books.files("usage", snapshot_id)
+    if not files or any("://" in file for file in files):
+        return project.books.scan("usage", snapshot_id, where=touches(window))
+    rows = backend.read(files)
+    return rows.filter(rows.start_s < window.end_s, rows.end_s >= window.start_s)
+
+
+def previous_totals(project: Project, period: Period, currency: str) -> Mapping[str, Decimal]:
+    """What each team owed last month, for rules that smooth."""
+    posted = project.books.posted(str(period.previous))
+    own = posted.filter(pc.equal(posted["currency"], currency))
+    return {team: amount for (team,), amount in grouped(own, ("team",)).items() if side_of(team) == "owners"}
+
+
+def content_digests(project: Project, pins: Pins) -> Mapping[str, str]:
+    """What the pinned tables say, whatever their files: part of the plan's digest."""
+    now = project.books.inputs()
+    return {name: now[name].digest if now[name].snapshot_id == pins[name] else "" for name in TABLES}
