@@ -76,7 +76,7 @@ def check_keys(given: Given, method: Method) -> None:
     absent = [name for name in method.reads if not given.has(name)]
     for key in (*given.params, *given.inputs):
         name = str(key)[:40]
-        near = get_close_matches(name, absent, 1, 0.8) if key not in method.reads else []
+        near = get_close_matches(name, absent, 1, 0.75) if key not in method.reads else []
         if near:
             refuse("unknown_key", f"{name!r} is not known here; did you mean {near[0]!r}?", name)
 

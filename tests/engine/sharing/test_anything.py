@@ -1,0 +1,94 @@
+"""Whatever is asked: shares that add up to the bill, or a refusal with a code; never another exception."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from apportion.engine.sharing import METHODS, SplitError, solve
+from apportion.verbs.split import split
+
+CASES = json.loads((Path(__file__).parents[2] / "cases" / "methods.json").read_text(encoding="utf-8"))["cases"]
+NAMES = st.one_of(
+    st.sampled_from(["a", "b", "c", "_idle", "_residual", "é", "e\u0301", "a+b", "gpu", ""]), st.text(max_size=3)
+)
+NUMBERS = st.one_of(
+    st.integers(-3, 9),
+    st.integers(),
+    st.sampled_from(
+        ["0.5", "1/3", "-2", "1e3", "NaN", "1e999", "", "q^2", "even", "central", "reservation", "error", "EUR"]
+    ),
+)
+LEAVES = st.one_of(NUMBERS, st.none(), st.booleans(), st.floats(), st.text(max_size=4))
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(NAMES, inner, max_size=4)),
+    max_leaves=12,
+)
+AMOUNTS = st.dictionaries(NAMES, NUMBERS, max_size=4)
+ROWS = st.one_of(
+    AMOUNTS,
+    st.dictionaries(NAMES, st.lists(NUMBERS, min_size=2, max_size=2), max_size=3),
+    st.dictionaries(NAMES, AMOUNTS, max_size=3),
+)
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> dict[str, Any]:
+    """Mostly of the right shape: the keys that the method reads, with values that may or may not suit."""
+    name = draw(st.sampled_from([*METHODS, "hierarchy", "nonsense"]))
+    keys = METHODS[name].reads if name in METHODS else ()
+    values = st.one_of(ROWS, NUMBERS, VALUES)
+    sections = {
+        section: draw(st.fixed_dictionaries({}, optional=dict.fromkeys(keys, values)))
+        for section in ("params", "inputs")
+    }
+    return {"method": name, "bill_minor": draw(st.one_of(st.integers(-999, 999), LEAVES)), **sections}
+
+
+@st.composite
+def damaged_cases(draw: st.DrawFn) -> dict[str, Any]:
+    """A worked case with one value, somewhere inside, replaced."""
+    case = json.loads(json.dumps(draw(st.sampled_from(CASES))))
+    place = case
+    for _ in range(draw(st.integers(0, 4))):
+        inner = [
+            value
+            for value in (place.values() if isinstance(place, dict) else place)
+            if isinstance(value, dict | list) and value
+        ]
+        place = draw(st.sampled_from(inner)) if inner else place
+    keys = list(place) if isinstance(place, dict) else range(len(place))
+    place[draw(st.sampled_from(keys))] = draw(VALUES)
+    assert isinstance(case, dict)
+    return case
+
+
+@given(st.one_of(problems(), damaged_cases()))
+@example({"method": "reciprocal", "bill_minor": 0, "inputs": {"costs": {}, "shares": {"a": {"a": 0}}}})
+@example({"method": "two_part", "bill_minor": -5, "inputs": {"capacity": 0, "reserved": {}, "usage": {}}})
+@example({"method": "proportional", "bill_minor": 10**5000, "inputs": {"drivers": {"a": 10**5000}}})
+def test_shares_add_up_or_the_problem_is_refused(problem: dict[str, Any]) -> None:
+    try:
+        solution = solve(problem)
+    except SplitError:
+        return
+    assert sum(solution.minor.values()) == sum(solution.exact.values())
+    assert all(abs(solution.minor[owner] - share) < 1 for owner, share in solution.exact.items())
+    if problem["method"] != "fx" and isinstance(problem["bill_minor"], int):
+        assert sum(solution.minor.values()) == problem["bill_minor"]
+
+
+@given(st.one_of(st.text(), VALUES.map(json.dumps), problems().map(json.dumps)))
+def test_split_always_prints_one_of_two_objects(text: str) -> None:
+    code, printed = split(text)
+    assert (code, set(printed)) in [(0, {"shares"}), (1, {"error", "message"})]
+    json.dumps(printed, ensure_ascii=False).encode()
+
+
+def test_the_search_meets_answers_too() -> None:
+    """Of every kind of method, with the values that the examples of the catalogue hold."""
+    solved = {name for name, method in METHODS.items() if solve({"method": name, **method.example}).minor}
+    assert solved == set(METHODS)
