@@ -30,9 +30,9 @@ class Planned:
 
 @lru_cache(maxsize=1)
 def backend() -> Any:
-    import ibis
+    from apportion.engine.backend import connect_duckdb
 
-    return ibis.duckdb.connect()
+    return connect_duckdb(threads=1)
 
 
 def plan(world: World) -> Planned:

@@ -12,8 +12,11 @@ from apportion.policy.pools import Pool
 
 @dataclass(frozen=True, order=True, slots=True)
 class Bearer:
+    """`worked`: the charge came from this owner's workloads, so that rules about workloads see it; shares of idle and overheads did not."""
+
     owner: Owner
     labels: tuple[tuple[str, str], ...] = ()
+    worked: bool = False
 
     @property
     def named(self) -> dict[str, str]:
@@ -26,13 +29,29 @@ class Bearers:
 
     all: list[Bearer] = field(default_factory=list)
     numbers: dict[Bearer, int] = field(default_factory=dict)
+    ranks: list[int] = field(default_factory=list)
 
-    def number(self, owner: Owner, labels: Iterable[tuple[str, str]] = ()) -> int:
-        bearer = Bearer(owner, tuple(sorted(labels)))
+    def number(self, owner: Owner) -> int:
+        """An owner as such."""
+        return self.intern(Bearer(owner))
+
+    def owner_of(self, number: int) -> int:
+        """The owner as such of a bearer that worked."""
+        return self.number(self.all[number].owner)
+
+    def intern(self, bearer: Bearer) -> int:
         if bearer not in self.numbers:
             self.numbers[bearer] = len(self.all)
             self.all.append(bearer)
         return self.numbers[bearer]
+
+    def rank(self, number: int) -> int:
+        """Where a bearer stands among all that are known: what sorting by it gives does not depend on the order of meeting."""
+        if len(self.ranks) != len(self.all):
+            self.ranks = [0] * len(self.all)
+            for rank, known in enumerate(sorted(range(len(self.all)), key=self.all.__getitem__)):
+                self.ranks[known] = rank
+        return self.ranks[number]
 
     def __getitem__(self, number: int) -> Bearer:
         return self.all[number]
@@ -50,7 +69,7 @@ def asked_by(pool_name: str, pool: Pool, policy: Policy) -> set[str]:
 
 
 def bearer_number(person: Person, keys: set[str], bearers: Bearers) -> int:
-    return bearers.number(person.owner, known_labels(person.labels, keys).items())
+    return bearers.intern(Bearer(person.owner, tuple(sorted(known_labels(person.labels, keys).items())), worked=True))
 
 
 def known_labels(labels: Mapping[str, str], keys: Iterable[str]) -> dict[str, str]:

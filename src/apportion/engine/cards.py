@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
 
-from apportion.engine.account import Account, Column, Entry, cumulative, divide_up
+from apportion.engine.account import Account, Column, Entry, divide_up
 from apportion.engine.bearers import Bearer
+from apportion.engine.calendar import Slot
+from apportion.engine.claims import WHOLE_POOL
 from apportion.engine.demand import UNITS, scale_of
-from apportion.engine.price import Load, Market
+from apportion.engine.price import Load, Market, Priced, sum_cells
 from apportion.engine.weights import Used
 from apportion.errors import Problem
 from apportion.model.meters import METERS
@@ -37,10 +39,9 @@ def quantity(units: int, pool: Pool, price: Price) -> Fraction:
     return natural if flow or price.per == "unit" else natural / HOUR_S
 
 
-def list_prices(market: Market, loads: Mapping[tuple[int, Load], list[int]]) -> tuple[dict[tuple[int, int], int], list[Problem]]:
-    """(day, bearer) -> grains by the price list."""
-    out: dict[tuple[int, int], int] = defaultdict(int)
-    problems = []
+def list_prices(market: Market, loads: Mapping[tuple[int, Load], list[int]], problems: list[Problem]) -> dict[tuple[int, Load], int]:
+    """(day, load) -> grains by the price list."""
+    out: dict[tuple[int, Load], int] = {}
     for (day, load), amounts in loads.items():
         bearer = market.bearers[load[0]]
         price = price_for(market.pool, bearer, market.calendar.days[day])
@@ -49,72 +50,71 @@ def list_prices(market: Market, loads: Mapping[tuple[int, Load], list[int]]) -> 
             continue
         exact = quantity(amounts[UNITS], market.pool, price) * price.price * GRAIN
         whole = exact.numerator // (exact.denominator * GRAINS_PER_ATTO)  # a list without a bill is a bill: 18 places
-        out[day, load[0]] += whole * GRAINS_PER_ATTO
-    return out, list(dict.fromkeys(problems))
+        out[day, load] = whole * GRAINS_PER_ATTO
+    return out
 
 
-def charge_cards(
-    market: Market, listed: Mapping[tuple[int, int], int], own: Column | None, currencies: Mapping[str, str], currency: str
-) -> tuple[Used, Account]:
-    """List prices over the bills that the pool's lines belong to, and what they recover too little or too much, per day.
+def price_card(market: Market, span: Slot, own: Column | None, currencies: Mapping[str, str], currency: str) -> tuple[Priced, list[Problem]]:
+    """List prices, over the bills that the pool's lines belong to. Bills in another currency than the prices recover nothing.
 
-    Bills in another currency than the prices recover nothing. Without any bill, `own` is the list's.
+    Without any bill, `own` is the list's.
     """
-    usage: Used = defaultdict(int)
-    account = Account()
-    money = daily_money(market)
+    priced = Priced(credited=[defaultdict(int) for _ in market.credited])
+    problems: list[Problem] = []
     totals: dict[Column, int] = defaultdict(int)
-    for (column, _), grains in money.items():
-        totals[column] += grains
-    columns = [own] if own else sorted(column for column in totals if currencies[column.bill] == currency)
-    positive = [max(0, totals[column]) for column in columns]
-    weights = positive if any(positive) else [1, *(0 for _ in columns[1:])]
-    charged: dict[tuple[Column, int], int] = defaultdict(int)
-    for (day, bearer), grains in listed.items():
-        for column, part in zip(columns, divide_up(grains, weights, sum(weights)), strict=False):
-            usage[column, day, bearer] += part
-            charged[column, day] += part
+    for columns in market.money.values():
+        for column, days in columns.items():
+            totals[column] += sum(days.values())
+    chosen = [own] if own else sorted(column for column in totals if currencies[column.bill] == currency)
+    sizes = [abs(totals[column]) for column in chosen]
+    weights = sizes if any(sizes) else [1, *(0 for _ in chosen[1:])]
+    for curves, parts in zip((market.demand, *market.credited), (priced.usage, *priced.credited), strict=True):
+        loads = sum_cells(curves.get(WHOLE_POOL, {}), span, market.calendar)
+        for (day, load), grains in list_prices(market, loads, problems).items():
+            for column, part in zip(chosen, divide_up(grains, weights, sum(weights)), strict=False):
+                parts[column, day, load] += part
+    return priced, list(dict.fromkeys(problems))
+
+
+def recovery(market: Market, usage: Used) -> Account:
+    """What the list recovers too little or too much of each bill, per day."""
+    left: dict[tuple[Column, int], int] = defaultdict(int)
+    for columns in market.money.values():
+        for column, days in columns.items():
+            for day, grains in days.items():
+                left[column, day] += grains
+    for (column, day, _), grains in usage.items():
+        left[column, day] -= grains
+    account = Account()
     residual = market.bearers.number(system_owner(RESIDUAL))
-    for column, day in sorted(set(money) | set(charged)) if not own else ():
-        account.add(Entry(column, market.name, day, "recovery", "", residual), money.get((column, day), 0) - charged[column, day])
-    return usage, account
+    for (column, day), grains in left.items():
+        account.add(Entry(column, market.name, day, "recovery", "", residual), grains)
+    return account
 
 
-def free_amounts(
-    market: Market, loads: Mapping[tuple[int, Load], list[int]], usage: Used, payer: Owner
-) -> Account:
+def free_amounts(market: Market, span: Slot, usage: Used, payer: int) -> Account:
     """The first so many unit-hours of each user, project or team, paid by somebody else."""
     account = Account()
     free = market.pool.free
     if free is None:
         return account
-    totals: dict[Owner, int] = defaultdict(int)
-    for (_, load), amounts in loads.items():
-        totals[share_of(market.bearers[load[0]].owner, free.per)] += amounts[UNITS]
-    natural = scale_of(market.pool).natural
-    span = 1 if all(METERS[name].flow for name in market.pool.meter) else HOUR_S
-    payer_number = market.bearers.number(payer)
+    totals: dict[tuple[str, ...], int] = defaultdict(int)
+    for (_, load), amounts in sum_cells(market.demand.get(WHOLE_POOL, {}), span, market.calendar).items():
+        totals[entitled(market.bearers[load[0]].owner, free.per)] += amounts[UNITS]
+    hours = scale_of(market.pool).natural / (1 if all(METERS[name].flow for name in market.pool.meter) else HOUR_S)
     for (column, day, bearer), grains in usage.items():
-        total = totals[share_of(market.bearers[bearer].owner, free.per)] * natural / span
-        part = min(Fraction(1), free.amount / total) if total else Fraction(0)
-        given = grains * part.numerator // part.denominator
-        account.add(Entry(column, market.name, day, "adjustment", "free", bearer), -given)
-        account.add(Entry(column, market.name, day, "subsidy", "free", payer_number), given)
+        who = entitled(market.bearers[bearer].owner, free.per)
+        if who and totals[who]:
+            part = min(Fraction(1), free.amount / (totals[who] * hours))
+            given = grains * part.numerator // part.denominator
+            account.add(Entry(column, market.name, day, "adjustment", "free", bearer), -given)
+            account.add(Entry(column, market.name, day, "subsidy", "free", payer), given)
     return account
 
 
-def share_of(owner: Owner, per: str) -> Owner:
-    if per == "team":
-        return owner.at_team()
-    return Owner(owner.cost_centre, owner.department, owner.team, owner.project) if per == "project" else owner
-
-
-def daily_money(market: Market) -> dict[tuple[Column, int], int]:
-    """The pool's money by day, as its slots date it."""
-    out: dict[tuple[Column, int], int] = defaultdict(int)
-    for (_, slot), columns in market.money.items():
-        days = market.calendar.seconds_by_day(slot)
-        for column, grains in columns.items():
-            for (day, _), part in zip(days, cumulative(grains, [cells for _, cells in days]), strict=True):
-                out[column, day] += part
-    return out
+def entitled(owner: Owner, per: str) -> tuple[str, ...]:
+    """Who has the free amount: a user in whatever team, a team's project, a team; nobody where that is not known."""
+    if owner.is_system:
+        return ()
+    key = {"team": (owner.team,), "project": (owner.team, owner.project), "user": (owner.user,)}[per]
+    return key if key[-1] else ()

@@ -38,7 +38,7 @@ class Share:
 
     @property
     def reach(self) -> Reach:
-        return self.result.reach or Reach((), (), None)
+        return self.result.reach or Reach((), (), ())
 
 
 def charges_of(plan: Plan) -> Iterator[pa.RecordBatch]:

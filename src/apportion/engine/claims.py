@@ -23,11 +23,12 @@ WHOLE_POOL = 0  # the curve of money that names no resource; a resource's curve 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The resources of a pool and the persons whose usage counts in it; `pairs` where the two cannot be told apart."""
+    """The resources and persons whose usage counts in a pool (`pairs` where the two depend on each other), and the resources whose capacity does."""
 
     resources: tuple[int, ...]
     persons: tuple[int, ...]
-    pairs: frozenset[tuple[int, int]] | None
+    supplied: tuple[int, ...]
+    pairs: frozenset[tuple[int, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def reach_of(pool: Pool, named: set[str], resources: Resources, persons: tuple[P
     names = list(resources.labels)
     if pool.usage is None:
         found = tuple(n for n, name in enumerate(names) if name in named)
-        return Reach(found, tuple(range(len(persons))), None)
+        return Reach(found, tuple(range(len(persons))), found)
     keys = pool.usage.keys
     of_resource = {key for key in keys if resources.carries(key)}
     left = alike(known_labels(labels, of_resource) for labels in resources.labels.values())
@@ -51,9 +52,10 @@ def reach_of(pool: Pool, named: set[str], resources: Resources, persons: tuple[P
     rows, columns = {mine for mine, _ in cases}, {theirs for _, theirs in cases}
     found = tuple(sorted(n for mine in rows for n in left[mine]))
     people = tuple(sorted(m for theirs in columns for m in right[theirs]))
+    supplied = tuple(n for n, labels in enumerate(resources.labels.values()) if pool.usage.matches(labels))
     if len(cases) == len(rows) * len(columns):
-        return Reach(found, people, None)
-    return Reach(found, people, frozenset((n, m) for mine, theirs in cases for n in left[mine] for m in right[theirs]))
+        return Reach(found, people, supplied)
+    return Reach(found, people, supplied, frozenset((n, m) for mine, theirs in cases for n in left[mine] for m in right[theirs]))
 
 
 def alike(labels: Iterable[Mapping[str, str]]) -> dict[tuple[tuple[str, str], ...], list[int]]:

@@ -37,7 +37,7 @@ def places_for(money: int, heaviest: int) -> int:
 
 def grid_of(market: Market, priced: Priced, key: tuple[str, str], heaviest: int) -> Grid:
     """The price curve of one bill and component, over every cell; one more row at the end of the window."""
-    money = {where: sum(grains for column, grains in columns.items() if column[:2] == key) for where, columns in market.money.items()}
+    money = {where: sum(sum(days.values()) for column, days in columns.items() if column[:2] == key) for where, columns in market.money.items()}
     scale = 10 ** places_for(sum(abs(grains) for grains in money.values()), heaviest)
     prices: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for step in priced.curve:

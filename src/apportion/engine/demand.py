@@ -12,6 +12,7 @@ from math import lcm
 from typing import Any
 
 import ibis
+import pyarrow as pa
 
 from apportion.engine.backend import whole_quotient as divide
 from apportion.engine.calendar import Calendar
@@ -132,30 +133,35 @@ def measure_demand(usage: Any, pool: Pool, calendar: Calendar) -> Series:
     if flows:
         rows = usage.filter(usage.meter.isin(flows))
         sums = measures(rows, pool.driver, scale)
-        add_parts(found, flow_parts(rows, sums, calendar).to_pyarrow().to_pylist(), list(sums), calendar)
+        add_parts(found, flow_parts(rows, sums, calendar).to_pyarrow(), list(sums), calendar)
     return found
-
-
-def triple(row: Mapping[str, Any], names: list[str], ending: str) -> list[int]:
-    """[units, allocated, held] of a row; what is not measured apart equals the units, and nothing is held."""
-    units = int(row[f"units_{ending}"])
-    allocated = int(row[f"allocated_{ending}"]) if "allocated" in names else units
-    return [units, allocated, int(row[f"held_{ending}"]) if "held" in names else 0]
 
 
 def integrate_events(events: Any, names: list[str], calendar: Calendar) -> Series:
     """Run the query, then integrate the events of each bearer over the cells."""
+    table = events.to_pyarrow()
+    keys = zip(*(table[name].to_pylist() for name in ("curve", "bearer", "rate", "cell")), strict=True)
     series: dict[tuple[int, int, int], dict[int, tuple[list[int], list[int]]]] = defaultdict(dict)
-    for row in events.to_pyarrow().to_pylist():
-        cells = series[row["curve"], row["bearer"], row["rate"]]
-        part, level = cells.setdefault(row["cell"], ([0, 0, 0], [0, 0, 0]))
-        for n, (more, higher) in enumerate(zip(triple(row, names, "part"), triple(row, names, "level"), strict=True)):
-            part[n] += more
-            level[n] += higher
+    for (curve, bearer, rate, cell), more, higher in zip(keys, triples(table, names, "part"), triples(table, names, "level"), strict=True):
+        cells = series[curve, bearer, rate]
+        known = cells.get(cell)
+        cells[cell] = (more, higher) if known is None else (plus(known[0], more), plus(known[1], higher))
     found: Series = {}
     for key, cells in series.items():
         integrate(found.setdefault(key, {}), cells, calendar)
     return found
+
+
+def plus(left: list[int], right: list[int]) -> list[int]:
+    return [left[0] + right[0], left[1] + right[1], left[2] + right[2]]
+
+
+def triples(table: pa.Table, names: list[str], ending: str) -> list[list[int]]:
+    """[units, allocated, held] of every row; what is not measured apart equals the units, and nothing is held."""
+    units = [int(value) for value in table[f"units_{ending}"].to_pylist()]
+    allocated = [int(value) for value in table[f"allocated_{ending}"].to_pylist()] if "allocated" in names else units
+    held = [int(value) for value in table[f"held_{ending}"].to_pylist()] if "held" in names else [0] * len(units)
+    return [list(row) for row in zip(units, allocated, held, strict=True)]
 
 
 def integrate(out: dict[int, list[int]], series: Mapping[int, tuple[list[int], list[int]]], calendar: Calendar) -> None:
@@ -165,24 +171,24 @@ def integrate(out: dict[int, list[int]], series: Mapping[int, tuple[list[int], l
         part, rise = series[cell]
         if cell < calendar.cells:
             add(out, cell, [part[n] + level[n] * calendar.cell_s for n in range(3)])
-        level = [level[n] + rise[n] for n in range(3)]
+        level = plus(level, rise)
         if any(level):
             held = [amount * calendar.cell_s for amount in level]
             for between in range(cell + 1, following):
                 add(out, between, held)
 
 
-def add_parts(found: Series, rows: Iterable[Mapping[str, Any]], names: list[str], calendar: Calendar) -> None:
-    for row in rows:
-        if 0 <= row["cell"] < calendar.cells:
-            cells = found.setdefault((row["curve"], row["bearer"], row["rate"]), {})
-            add(cells, row["cell"], triple(row, names, "part"))
+def add_parts(found: Series, table: pa.Table, names: list[str], calendar: Calendar) -> None:
+    keys = zip(*(table[name].to_pylist() for name in ("curve", "bearer", "rate", "cell")), strict=True)
+    for (curve, bearer, rate, cell), amounts in zip(keys, triples(table, names, "part"), strict=True):
+        if 0 <= cell < calendar.cells:
+            add(found.setdefault((curve, bearer, rate), {}), cell, amounts)
 
 
 def add(out: dict[int, list[int]], cell: int, amounts: list[int]) -> None:
     if any(amounts):
         known = out.get(cell)
-        out[cell] = [known[n] + amounts[n] for n in range(3)] if known else list(amounts)
+        out[cell] = plus(known, amounts) if known else amounts
 
 
 def integrate_levels(rows: Iterable[tuple[Interval, int]], calendar: Calendar) -> dict[int, int]:

@@ -9,6 +9,8 @@ from apportion.engine.calendar import Calendar
 from apportion.engine.lines import Tranche
 from apportion.engine.price import spread, system_entry
 
+FOLLOWED = ("usage", "idle", "overhead")
+
 
 def charge_followers(tranches: Iterable[Tranche], account: Account, calendar: Calendar, bearers: Bearers) -> Account:
     """Each follower over the charges of its account and service, else of its whole bill; under their pools, days, reasons and owners."""
@@ -32,15 +34,15 @@ def charges_of(account: Account, bill: str, family: int | None, bearers: Bearers
     """The charges of a bill's lines, all of them or those of one account and service, with the sign of their sum; empty where they come to 0."""
     sums: dict[Entry, int] = defaultdict(int)
     for entry, grains in account:
-        if entry.column.bill == bill and (family is None or entry.column.family == family):
-            sums[entry._replace(column=Column(bill, ""))] += grains
+        if entry.column.bill == bill and entry.reason in FOLLOWED and (family is None or entry.column.family == family):
+            sums[entry._replace(column=Column(bill, ""), bearer=bearers.owner_of(entry.bearer))] += grains
     whole = sum(sums.values())
     sign = -1 if whole < 0 else 1
     kept = {entry: sign * grains for entry, grains in sums.items() if whole and sign * grains > 0}
-    return dict(sorted(kept.items(), key=lambda item: (item[0][:5], bearers[item[0].bearer])))
+    return dict(sorted(kept.items(), key=lambda item: (item[0][:5], bearers.rank(item[0].bearer))))
 
 
 def nowhere(out: Account, column: Column, lines: Iterable[Tranche], calendar: Calendar, bearers: Bearers) -> None:
     for line in lines:
-        for slot, grains in spread(line, "day", calendar):
-            out.add(system_entry(column, "", calendar.day_of[slot[0]], "no demand", bearers), grains)
+        for _, day, grains in spread(line, "day", calendar):
+            out.add(system_entry(column, "", day, "no demand", bearers), grains)

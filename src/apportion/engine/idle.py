@@ -1,12 +1,11 @@
 """Idle: measured, never hidden, and shared only as the pool's rule for its cause says."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from apportion.engine.account import Account, Column, Entry, divide_up
+from apportion.engine.account import Account, Entry, divide_up
 from apportion.engine.bearers import Bearers
-from apportion.engine.calendar import Slot
-from apportion.engine.price import Market, Priced, system_entry
+from apportion.engine.price import Load, Market, Priced, system_entry
 from apportion.engine.weights import Used
 from apportion.engine.workloads import declared
 from apportion.policy.document import Policy
@@ -14,17 +13,17 @@ from apportion.policy.document import Policy
 Shares = dict[int, int]
 
 
-def share_idle(market: Market, priced: Priced, usage: Used, policy: Policy) -> Account:
+def share_idle(market: Market, priced: Priced, usage: Used, weights: Mapping[Load, int], policy: Policy) -> Account:
     """Idle money by cause: kept at `_idle`, or over the pool's users or teams."""
     account = Account()
     by_period = period_shares(usage, market.bearers)
+    by_span = {key: by_owner(weighed(loads, weights), market.bearers) for key, loads in priced.loads.items()}
     teams = even_shares(usage, market.bearers, policy)
-    idle = gathered(priced, per_slot=market.pool.idle_slot != "period")
-    for (column, day, cause, slot), grains in idle.items():
+    for (column, day, cause, span), grains in priced.idle.items():
         rule = market.pool.idle[cause]
         shares: Mapping[int, int] = {}
         if rule == "proportional":
-            shares = by_period.get(column[:2], {}) if slot is None else slot_shares(priced, slot, market.bearers)
+            shares = by_period.get(column[:2], {}) if span is None else by_span.get((*column[:2], span), {})
         elif rule == "even":
             shares = teams
         if not shares:
@@ -35,33 +34,30 @@ def share_idle(market: Market, priced: Priced, usage: Used, policy: Policy) -> A
     return account
 
 
-def gathered(priced: Priced, *, per_slot: bool) -> dict[tuple[Column, int, str, Slot | None], int]:
-    """Idle over the period, day by day; kept apart by slot only where the policy shares each slot's idle on its own."""
-    if per_slot:
-        return dict(priced.idle)
-    out: dict[tuple[Column, int, str, Slot | None], int] = defaultdict(int)
-    for (column, day, cause, _), grains in priced.idle.items():
-        out[column, day, cause, None] += grains
-    return out
+def weighed(loads: Mapping[Load, int], weights: Mapping[Load, int]) -> Iterable[tuple[int, int]]:
+    """Charges after weights; only their proportions count."""
+    if weights and not any(grains * weights[load] for load, grains in loads.items()):
+        weights = {}
+    return [(load[0], grains * weights.get(load, 1)) for load, grains in loads.items()]
 
 
 def period_shares(usage: Used, bearers: Bearers) -> dict[tuple[str, str], Shares]:
-    """What each bearer's use cost over the period, per bill and component; nothing where that does not come to a positive sum."""
-    sums: dict[tuple[str, str], dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    """What each owner's use cost over the period, per bill and component; nothing where that comes to 0."""
+    sums: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     for (column, _, bearer), grains in usage.items():
-        sums[column[:2]][bearer] += grains
-    return {key: positive(shares, bearers) for key, shares in sums.items()}
+        sums[column[:2]].append((bearer, grains))
+    return {key: by_owner(parts, bearers) for key, parts in sums.items()}
 
 
-def slot_shares(priced: Priced, slot: Slot, bearers: Bearers) -> Shares:
-    return positive(priced.loads.get(slot, {}), bearers)
-
-
-def positive(shares: Mapping[int, int], bearers: Bearers) -> Shares:
-    """In the bearers' own order; signs are turned where all money is a credit. Mixed signs count by what they add to the sum's side."""
-    sign = -1 if sum(shares.values()) < 0 else 1
-    kept = {bearer: sign * grains for bearer, grains in shares.items() if sign * grains > 0}
-    return dict(sorted(kept.items(), key=lambda item: bearers[item[0]]))
+def by_owner(parts: Iterable[tuple[int, int]], bearers: Bearers) -> Shares:
+    """Sums by owner, in the owners' own order; of mixed signs, those that have the sum's."""
+    sums: dict[int, int] = defaultdict(int)
+    for bearer, grains in parts:
+        sums[bearers.owner_of(bearer)] += grains
+    whole = sum(sums.values())
+    sign = -1 if whole < 0 else 1
+    kept = {owner: sign * grains for owner, grains in sums.items() if whole and sign * grains > 0}
+    return dict(sorted(kept.items(), key=lambda item: bearers.rank(item[0])))
 
 
 def even_shares(usage: Used, bearers: Bearers, policy: Policy) -> Shares:

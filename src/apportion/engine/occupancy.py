@@ -14,6 +14,8 @@ from apportion.engine.calendar import Calendar
 from apportion.engine.demand import UNITS, integrate_events, level_events
 from apportion.engine.price import Load, Market, Priced, SlotPrice, nothing, sum_cells
 
+NONE = [0, 0, 0]
+
 
 def own_seconds(rows: Any, calendar: Calendar) -> dict[tuple[int, int, int], dict[int, list[int]]]:
     """(curve, bearer, rate) -> cell -> the summed seconds of its intervals."""
@@ -45,15 +47,20 @@ def price_time(market: Market, own: Mapping[int, Mapping[int, Mapping[Load, list
         inside: dict[tuple[int, str], dict[Load, int]] = defaultdict(dict)
         for (day, load), amounts in sum_cells(own.get(curve, {}), slot, market.calendar).items():
             inside[day, market.bearers[load[0]].owner.team][load] = amounts[UNITS]
-        order = sorted(teams, key=lambda key: (key[0], market.bearers[key[1][0]]))
-        for column, grains in columns.items():
+        given = [sum_cells(curves.get(curve, {}), slot, market.calendar) for curves in market.credited]
+        order = sorted(teams, key=lambda key: (key[0], market.bearers.rank(key[1][0])))
+        for column, days in columns.items():
             if not total:
-                nothing(market, priced, slot, column, grains)
+                nothing(market, priced, slot, column, days)
                 continue
-            shares = divide_up(grains, (teams[key][UNITS] for key in order), total)
+            shares = divide_up(sum(days.values()), (teams[key][UNITS] for key in order), total)
             for (day, team), share in zip(order, shares, strict=True):
                 loads = inside[day, market.bearers[team[0]].owner.team]
-                ranked = sorted(loads, key=lambda load: (market.bearers[load[0]], load[1]))
-                for load, part in zip(ranked, divide_up(share, (loads[load] for load in ranked), sum(loads.values())), strict=True):
+                ranked = sorted(loads, key=lambda load: (market.bearers.rank(load[0]), load[1]))
+                whole = sum(loads.values())
+                for load, part in zip(ranked, divide_up(share, (loads[load] for load in ranked), whole), strict=True):
                     priced.usage[column, day, load] += part
+                for used, back in zip(priced.credited, given, strict=True):
+                    for load in ranked:
+                        used[column, day, load] += share * back.get((day, load), NONE)[UNITS] // whole
     return priced

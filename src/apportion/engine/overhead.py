@@ -23,8 +23,8 @@ def charge_overhead(
     shares = cost_shares(account, pool.over, pool.from_owner, bearers, currencies)
     for tranche in tranches:
         column = Column(tranche.bill, tranche.component, tranche.family)
-        for slot, grains in spread(tranche, "day", calendar):
-            give(out, column, name, calendar.day_of[slot[0]], grains, shares[currencies[column.bill]], bearers)
+        for _, day, grains in spread(tranche, "day", calendar):
+            give(out, column, name, day, grains, shares[currencies[column.bill]], bearers)
     if pool.from_owner:
         for entry, grains in passed_on(account, pool.from_owner, bearers):
             recipients = shares[currencies[entry.column.bill]]

@@ -31,7 +31,7 @@ from apportion.engine.resources import capacity_rows, read_resources
 from apportion.engine.rounding import leaves, round_tree
 from apportion.engine.setting import Setting
 from apportion.engine.stated import charge_stated
-from apportion.engine.transfers import Books, adjust
+from apportion.engine.transfers import Books, adjust, in_order
 from apportion.engine.workloads import read_workforce
 from apportion.errors import Problem, require_equal
 from apportion.model.meters import METERS
@@ -164,7 +164,7 @@ def settle(results: Mapping[str, PoolResult], lines: Ledgered, setting: Setting,
     for result in results.values():
         account.merge(result.later)
     books = Books(setting.policy, setting.bearers, setting.calendar.days, currencies, previous)
-    for rule in setting.policy.adjustments:
+    for rule in in_order(setting.policy.adjustments):
         account.merge(adjust(account, rule, books))
     return account
 
@@ -174,9 +174,9 @@ def unclaimed(tranches: Mapping[str, list[Tranche]], calendar: Calendar, bearers
     out = Account()
     for pool, cause in NOBODY_CLAIMS.items():
         for tranche in tranches.get(pool, ()):
-            for slot, grains in spread(tranche, "day", calendar):
+            for _, day, grains in spread(tranche, "day", calendar):
                 column = Column(tranche.bill, tranche.component, tranche.family)
-                out.add(system_entry(column, "", calendar.day_of[slot[0]], cause, bearers), grains)
+                out.add(system_entry(column, "", day, cause, bearers), grains)
     return out
 
 

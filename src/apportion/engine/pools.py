@@ -9,15 +9,15 @@ from zoneinfo import ZoneInfo
 import ibis
 import pyarrow as pa
 
-from apportion.engine.account import Account, Column, Entry, cumulative
+from apportion.engine.account import Account, Column, cumulative
 from apportion.engine.calendar import Calendar
-from apportion.engine.cards import charge_cards, free_amounts, list_prices
+from apportion.engine.cards import free_amounts, price_card, recovery
 from apportion.engine.claims import WHOLE_POOL, Reach, claim, component_of
-from apportion.engine.demand import Series, measure_demand, scale_of
+from apportion.engine.demand import Series, measure_demand, plus
 from apportion.engine.idle import share_idle
 from apportion.engine.lines import Tranche
 from apportion.engine.occupancy import occupied_seconds, own_seconds, price_time
-from apportion.engine.price import Load, Market, Priced, Supply, price_market, settle_account, slot_money, sum_cells
+from apportion.engine.price import Load, Market, Priced, Supply, price_market, settle_account, slot_money
 from apportion.engine.setting import Setting
 from apportion.engine.supply import read_supply
 from apportion.engine.transfers import give_credits
@@ -62,7 +62,7 @@ def whole_pool(curves: Curves) -> None:
             here = whole.setdefault(cell, {})
             for load, amounts in loads.items():
                 known = here.get(load)
-                here[load] = [known[n] + amounts[n] for n in range(3)] if known else amounts
+                here[load] = plus(known, amounts) if known else amounts
     curves[WHOLE_POOL] = whole
 
 
@@ -124,12 +124,9 @@ def charge_pool(name: str, tranches: list[Tranche], reach: Reach, setting: Setti
     money = slot_money(tranches, pool, setting.calendar, curve_of)
     supply = Supply({}, {}, {})
     if pool.method == "capacity_rate":
-        supply = read_supply(
-            name, setting.policy, reach, setting.calendar, scale_of(pool),
-            numbers=numbers, capacity=setting.capacity, reservations=setting.reservations,
-        )  # fmt: skip
+        supply = read_supply(name, reach, {tranche.resource for tranche in tranches}, setting)
     market = Market(name, pool, money, found.demand, found.credited, supply, setting.calendar, setting.bearers)
-    result = charge_card_pool(market, setting) if pool.method == "rate_card" else charge_priced_pool(market, found, setting)
+    result = charge_card_pool(market, found, setting) if pool.method == "rate_card" else charge_priced_pool(market, found, setting)
     result.reach = reach
     return result
 
@@ -139,7 +136,7 @@ def charge_priced_pool(market: Market, found: Demands, setting: Setting) -> Pool
     usage, credited, weights = weighted(market, priced, found.rates, setting)
     account = settle_account(market, priced, usage)
     refuse_or_share_nowhere(market, priced, account, setting)
-    account.merge(share_idle(market, priced, usage, setting.policy))
+    account.merge(share_idle(market, priced, usage, weights, setting.policy))
     later = give_credits(market.name, credited, setting.policy, setting.bearers)
     return PoolResult(account, later, market=market, priced=priced, weights=weights, usage=usage)
 
@@ -184,28 +181,17 @@ def refuse_or_share_nowhere(market: Market, priced: Priced, account: Account, se
                 account.add(entry._replace(cause="", bearer=team), part)
 
 
-def charge_card_pool(market: Market, setting: Setting) -> PoolResult:
+def charge_card_pool(market: Market, found: Demands, setting: Setting) -> PoolResult:
     """A price list beside a bill, or instead of one."""
-    own = None if market.money else card_column(market, setting)
-    loads = sum_cells(market.demand.get(WHOLE_POOL, {}), card_span(market, setting), market.calendar)
-    listed, problems = list_prices(market, loads)
-    usage, account = charge_cards(market, listed, own, setting.currencies, setting.policy.currency)
-    for (column, day, bearer), grains in usage.items():
-        cause = "no owner" if setting.bearers[bearer].owner.is_system else ""
-        account.add(Entry(column, market.name, day, "usage", cause, bearer), grains)
-    payer = declared(market.pool.free.paid_by, setting.policy) if market.pool.free else None
-    later = free_amounts(market, loads, usage, payer) if payer else Account()
-    return PoolResult(account, later, problems, market=market, usage=usage, card=own)
-
-
-def card_column(market: Market, setting: Setting) -> Column:
-    """Without cost lines the price list is the bill."""
-    return Column(f"rate card {market.name} {setting.period} {setting.policy.currency}", component_of(market.pool))
-
-
-def card_span(market: Market, setting: Setting) -> tuple[int, int]:
-    """The cells that a card charges: those of its bills' slots, else the period."""
-    slots = {slot for _, slot in market.money}
-    if slots:
-        return min(first for first, _ in slots), max(last for _, last in slots)
-    return market.calendar.widen(setting.period.interval(ZoneInfo(setting.policy.time_zone)))
+    policy = setting.policy
+    own = None if market.money else Column(f"rate card {market.name} {setting.period} {policy.currency}", component_of(market.pool))
+    span = setting.calendar.widen(setting.period.interval(ZoneInfo(policy.time_zone)))
+    priced, problems = price_card(market, span, own, setting.currencies, policy.currency)
+    usage, credited, weights = weighted(market, priced, found.rates, setting)
+    account = settle_account(market, priced, usage)
+    if own is None:
+        account.merge(recovery(market, usage))
+    later = give_credits(market.name, credited, policy, setting.bearers)
+    if market.pool.free:
+        later.merge(free_amounts(market, span, usage, setting.bearers.number(declared(market.pool.free.paid_by, policy))))
+    return PoolResult(account, later, problems, market=market, weights=weights, usage=usage, card=own)

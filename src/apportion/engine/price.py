@@ -7,21 +7,23 @@ is idle, split by cause. Everything is whole grains: a slot's charges and idle a
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import lcm
 
 from apportion.engine.account import Account, Column, Entry, cumulative, divide_up
 from apportion.engine.bearers import Bearers
 from apportion.engine.calendar import Calendar, Slot
 from apportion.engine.claims import WHOLE_POOL
-from apportion.engine.demand import ALLOCATED, HELD, UNITS
+from apportion.engine.demand import ALLOCATED, HELD, UNITS, plus
 from apportion.engine.lines import Tranche
 from apportion.model.owner import Owner, system_owner
 from apportion.model.rows import IDLE, UNALLOCATED
-from apportion.model.times import Interval
 from apportion.policy.pools import Pool
 
 Load = tuple[int, int]  # bearer, rate
 Cells = Mapping[int, Mapping[Load, list[int]]]  # cell -> load -> [units, allocated, held]
 Part = tuple[Column, int, Load]  # column, day, load
+Money = Mapping[tuple[int, Slot], Mapping[Column, Mapping[int, int]]]  # curve, slot -> column -> day of the money -> grains
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Market:
 
     name: str
     pool: Pool
-    money: Mapping[tuple[int, Slot], Mapping[Column, int]]
+    money: Money
     demand: Mapping[int, Cells]  # curve -> cells
     credited: tuple[Mapping[int, Cells], ...]
     supply: Supply
@@ -55,7 +57,7 @@ class SlotPrice:
     slot: Slot
     units: int
     demand: int
-    idle: dict[str, int]
+    idle: dict[str, Fraction]
 
 
 @dataclass(slots=True)
@@ -64,37 +66,38 @@ class Priced:
 
     usage: defaultdict[Part, int] = field(default_factory=lambda: defaultdict(int))
     credited: list[defaultdict[Part, int]] = field(default_factory=list)
-    idle: defaultdict[tuple[Column, int, str, Slot], int] = field(default_factory=lambda: defaultdict(int))
+    idle: defaultdict[tuple[Column, int, str, Slot | None], int] = field(default_factory=lambda: defaultdict(int))
     held: defaultdict[tuple[Column, int, str, int], int] = field(default_factory=lambda: defaultdict(int))
     nowhere: defaultdict[tuple[Column, int], int] = field(default_factory=lambda: defaultdict(int))
-    loads: dict[Slot, dict[int, int]] = field(default_factory=dict)
+    loads: defaultdict[tuple[str, str, Slot], defaultdict[Load, int]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))
     unused: dict[Slot, dict[Owner, int]] = field(default_factory=dict)
     curve: list[SlotPrice] = field(default_factory=list)
 
 
-def slot_money(
-    tranches: Iterable[Tranche], pool: Pool, calendar: Calendar, curve_of: Mapping[str, int]
-) -> dict[tuple[int, Slot], dict[Column, int]]:
+def slot_money(tranches: Iterable[Tranche], pool: Pool, calendar: Calendar, curve_of: Mapping[str, int]) -> Money:
     """Each tranche over the slots of its charge period, evenly by the second."""
-    out: dict[tuple[int, Slot], dict[Column, int]] = defaultdict(lambda: defaultdict(int))
+    out: dict[tuple[int, Slot], dict[Column, dict[int, int]]] = {}
     for tranche in tranches:
         column = Column(tranche.bill, tranche.component, tranche.family)
         curve = curve_of.get(tranche.resource, WHOLE_POOL) if pool.scope == "resource" else WHOLE_POOL
-        for slot, grains in spread(tranche, pool.slot, calendar):
-            out[curve, slot][column] += grains
-    return {key: dict(columns) for key, columns in sorted(out.items())}
+        for slot, day, grains in spread(tranche, pool.slot, calendar):
+            days = out.setdefault((curve, slot), {}).setdefault(column, {})
+            days[day] = days.get(day, 0) + grains
+    return dict(sorted(out.items()))
 
 
-def spread(tranche: Tranche, kind: str, calendar: Calendar) -> list[tuple[Slot, int]]:
-    """(slot, grains). The period slot of a line is its billing period, or its own charge period where it is billed late."""
+def spread(tranche: Tranche, kind: str, calendar: Calendar) -> list[tuple[Slot, int, int]]:
+    """(slot, day, grains). The period slot of a line is its billing period, or its own charge period where it is billed late."""
+    whole = None
     if kind == "period":
         inside = tranche.billing.start_s <= tranche.charge.start_s and tranche.charge.end_s <= tranche.billing.end_s
-        return [(calendar.widen(tranche.billing if inside else tranche.charge), tranche.grains)]
-    seconds: dict[Slot, int] = {}
+        whole = calendar.widen(tranche.billing if inside else tranche.charge)
+    seconds: dict[tuple[Slot, int], int] = {}
     for cell, part in calendar.spread(tranche.charge):
-        slot = calendar.slot_of(cell, kind)
-        seconds[slot] = seconds.get(slot, 0) + part
-    return list(zip(seconds, cumulative(tranche.grains, seconds.values()), strict=True))
+        key = (whole or calendar.slot_of(cell, kind), calendar.day_of[cell])
+        seconds[key] = seconds.get(key, 0) + part
+    parts = cumulative(tranche.grains, seconds.values())
+    return [(slot, day, grains) for (slot, day), grains in zip(seconds, parts, strict=True)]
 
 
 def sum_cells(cells: Cells, slot: Slot, calendar: Calendar) -> dict[tuple[int, Load], list[int]]:
@@ -104,7 +107,7 @@ def sum_cells(cells: Cells, slot: Slot, calendar: Calendar) -> dict[tuple[int, L
         day = calendar.day_of[cell]
         for load, amounts in cells.get(cell, {}).items():
             known = out.get((day, load))
-            out[day, load] = [known[n] + amounts[n] for n in range(3)] if known else amounts
+            out[day, load] = plus(known, amounts) if known else amounts
     return out
 
 
@@ -115,82 +118,79 @@ def over(series: Mapping[int, int], slot: Slot) -> int:
 def price_market(market: Market) -> Priced:
     """Every slot of a pool."""
     priced = Priced(credited=[defaultdict(int) for _ in market.credited])
-    demands: dict[tuple[int, Slot], dict[tuple[int, Load], list[int]]] = {}
     for (curve, slot), columns in market.money.items():
-        demand = demands.setdefault((curve, slot), sum_cells(market.demand.get(curve, {}), slot, market.calendar))
-        price_slot(market, priced, (curve, slot), columns, demand)
+        price_slot(market, priced, (curve, slot), columns)
     return priced
 
 
-def price_slot(
-    market: Market, priced: Priced, where: tuple[int, Slot], columns: Mapping[Column, int], demand: dict[tuple[int, Load], list[int]]
-) -> None:
+def price_slot(market: Market, priced: Priced, where: tuple[int, Slot], columns: Mapping[Column, Mapping[int, int]]) -> None:
     curve, slot = where
-    bearers = market.bearers
-    order = sorted((key for key in demand if demand[key][UNITS]), key=lambda key: (key[0], bearers[key[1][0]], key[1][1]))
+    demand = sum_cells(market.demand.get(curve, {}), slot, market.calendar)
+    order = sorted((key for key in demand if demand[key][UNITS]), key=lambda key: (key[0], market.bearers.rank(key[1][0]), key[1][1]))
     wanted = sum(demand[key][UNITS] for key in order)
     offered = over(market.supply.capacity.get(curve, {}), slot) if market.pool.method == "capacity_rate" else wanted
     units = max(offered, wanted)
-    idle = idle_units(market, priced, where, demand, units - wanted) if units > wanted else {}
-    priced.curve.append(SlotPrice(curve, slot, units, wanted, idle))
-    if units == 0:
-        for column, grains in columns.items():
-            nothing(market, priced, slot, column, grains)
-        return
-    note_load(market, priced, slot, demand)
-    for column, grains in columns.items():
+    priced.curve.append(SlotPrice(curve, slot, units, wanted, idle_units(market, priced, where, demand, units - wanted)))
+    for column, days in columns.items():
+        if units == 0:
+            nothing(market, priced, slot, column, days)
+            continue
+        grains = sum(days.values())
         parts = [grains * demand[key][UNITS] // units for key in order]
-        rest = grains - sum(parts)
-        if not idle:
-            parts[-1] += rest
+        if units == wanted:
+            parts[-1] += grains - sum(parts)
+        else:
+            keep_idle(market, priced, column, days, sum(parts), demand)
         for (day, load), part in zip(order, parts, strict=True):
             priced.usage[column, day, load] += part
-        if idle:
-            keep_idle(market, priced, where, column, rest, demand)
-    for number, cells in enumerate(market.credited):
-        for (day, load), amounts in sum_cells(cells.get(curve, {}), slot, market.calendar).items():
-            for column, grains in columns.items():
+            if market.pool.idle_slot != "period":
+                priced.loads[column.bill, column.component, idle_span(market, slot)][load] += part
+        for number, cells in enumerate(market.credited):
+            for (day, load), amounts in sum_cells(cells.get(curve, {}), slot, market.calendar).items():
                 priced.credited[number][column, day, load] += grains * amounts[UNITS] // units
 
 
-def nothing(market: Market, priced: Priced, slot: Slot, column: Column, grains: int) -> None:
-    """Money in a slot that nobody used and whose capacity nobody stated."""
-    days = market.calendar.seconds_by_day(slot)
-    for (day, _), part in zip(days, cumulative(grains, [cells for _, cells in days]), strict=True):
-        if market.pool.method == "capacity_rate":
-            priced.idle[column, day, "unsold", slot] += part
-        else:
-            priced.nowhere[column, day] += part
-
-
-def note_load(market: Market, priced: Priced, slot: Slot, demand: Mapping[tuple[int, Load], list[int]]) -> None:
-    """Who ran in a slot, for policies that share a slot's idle by the slot's own use."""
+def idle_span(market: Market, slot: Slot) -> Slot | None:
+    """The stretch over which idle is collected and shared: the period, or a day or slot (never finer than the price's own slot)."""
     if market.pool.idle_slot == "period":
-        return
-    loads = priced.loads.setdefault(slot, {})
-    for (_, load), amounts in demand.items():
-        loads[load[0]] = loads.get(load[0], 0) + amounts[UNITS]
+        return None
+    one_day = market.calendar.day_of[slot[0]] == market.calendar.day_of[slot[1] - 1]
+    return market.calendar.slot_of(slot[0], "day") if market.pool.idle_slot == "day" and one_day else slot
 
 
-def idle_units(market: Market, priced: Priced, where: tuple[int, Slot], demand: Mapping[tuple[int, Load], list[int]], idle: int) -> dict[str, int]:
-    """Idle units by cause, in the order held, down, reserved, unsold; each takes at most what the earlier ones left."""
+def nothing(market: Market, priced: Priced, slot: Slot, column: Column, days: Mapping[int, int]) -> None:
+    """Money in a slot that nobody used and whose capacity nobody stated."""
+    for day, grains in days.items():
+        if market.pool.method == "capacity_rate":
+            priced.idle[column, day, "unsold", idle_span(market, slot)] += grains
+        else:
+            priced.nowhere[column, day] += grains
+
+
+def idle_units(
+    market: Market, priced: Priced, where: tuple[int, Slot], demand: Mapping[tuple[int, Load], list[int]], idle: int
+) -> dict[str, Fraction]:
+    """Idle units by cause, in the order held, down, reserved, unsold; each takes at most what the earlier ones left.
+
+    Where each resource has its own price, the part of its idle that is reserved is that of the whole pool.
+    """
+    if idle <= 0:
+        return {}
     curve, slot = where
     held = min(idle, sum(amounts[HELD] for amounts in demand.values()))
     down = min(idle - held, over(market.supply.down.get(curve, {}), slot))
     rest = idle - held - down
-    reserved = 0
     unused = sum(unused_reservations(market, priced, slot).values())
-    if rest and unused:
-        whole = rest if curve == WHOLE_POOL else pool_rest(market, slot)
-        reserved = rest * min(unused, whole) // whole if whole else 0
-    return {"held": held, "down": down, "reserved": reserved, "unsold": rest - reserved}
+    whole = rest if curve == WHOLE_POOL or not unused else pool_rest(market, slot)
+    reserved = Fraction(rest * min(unused, whole), whole) if whole else Fraction(0)
+    return {"held": Fraction(held), "down": Fraction(down), "reserved": reserved, "unsold": rest - reserved}
 
 
 def pool_rest(market: Market, slot: Slot) -> int:
-    """Idle units of a whole pool that are neither held nor down, where each resource has its own price."""
+    """Idle units of a whole pool that are neither held nor down."""
     whole = sum_cells(market.demand.get(WHOLE_POOL, {}), slot, market.calendar).values()
-    idle = over(market.supply.capacity.get(WHOLE_POOL, {}), slot) - sum(amounts[UNITS] for amounts in whole)
-    held = min(max(0, idle), sum(amounts[HELD] for amounts in whole))
+    idle = max(0, over(market.supply.capacity.get(WHOLE_POOL, {}), slot) - sum(amounts[UNITS] for amounts in whole))
+    held = min(idle, sum(amounts[HELD] for amounts in whole))
     return max(0, idle - held - over(market.supply.down.get(WHOLE_POOL, {}), slot))
 
 
@@ -206,18 +206,22 @@ def unused_reservations(market: Market, priced: Priced, slot: Slot) -> dict[Owne
 
 
 def keep_idle(
-    market: Market, priced: Priced, where: tuple[int, Slot], column: Column, grains: int, demand: Mapping[tuple[int, Load], list[int]]
+    market: Market, priced: Priced, column: Column, days: Mapping[int, int], used: int, demand: Mapping[tuple[int, Load], list[int]]
 ) -> None:
-    """Idle money of a slot by cause and day; what a holder pays goes to the holder at once."""
-    slot = where[1]
-    causes = {cause: units for cause, units in priced.curve[-1].idle.items() if units}
-    days = market.calendar.seconds_by_day(slot)
-    for cause, money in zip(causes, divide_up(grains, causes.values(), sum(causes.values())), strict=True):
-        for (day, _), part in zip(days, cumulative(money, [cells for _, cells in days]), strict=True):
+    """Idle money of a slot by cause, on the days of the money itself; what a holder pays goes to the holder at once."""
+    step = priced.curve[-1]
+    causes = {cause: units for cause, units in step.idle.items() if units}
+    below = lcm(*(units.denominator for units in causes.values()))
+    weights = [int(units * below) for units in causes.values()]
+    left = sum(days.values()) - used
+    for number, (day, grains) in enumerate(days.items(), start=1):
+        here = left if number == len(days) else grains * (step.units - step.demand) // step.units
+        left -= here
+        for cause, part in zip(causes, divide_up(here, weights, sum(weights)), strict=True):
             if market.pool.idle[cause] != "holder":
-                priced.idle[column, day, cause, slot] += part
+                priced.idle[column, day, cause, idle_span(market, step.slot)] += part
                 continue
-            holders = holders_of(market, priced, cause, slot, demand)
+            holders = holders_of(market, priced, cause, step.slot, demand)
             for bearer, share in zip(holders, divide_up(part, holders.values(), sum(holders.values())), strict=True):
                 priced.held[column, day, cause, bearer] += share
 
@@ -230,8 +234,9 @@ def holders_of(
     if cause == "held":
         for (_, load), amounts in demand.items():
             if amounts[HELD]:
-                out[load[0]] = out.get(load[0], 0) + amounts[HELD]
-        return dict(sorted(out.items(), key=lambda item: market.bearers[item[0]]))
+                owner = market.bearers.owner_of(load[0])
+                out[owner] = out.get(owner, 0) + amounts[HELD]
+        return dict(sorted(out.items(), key=lambda item: market.bearers.rank(item[0])))
     return {market.bearers.number(holder): units for holder, units in unused_reservations(market, priced, slot).items()}
 
 
@@ -239,14 +244,6 @@ def system_entry(column: Column, pool: str, day: int, cause: str, bearers: Beare
     """`_idle` for idle money, `_unallocated` for money that found nobody."""
     name, reason = (IDLE, "idle") if cause in ("unsold", "reserved", "held", "down") else (UNALLOCATED, "usage")
     return Entry(column, pool, day, reason, cause, bearers.number(system_owner(name)))
-
-
-def window_of(tranches: Iterable[Tranche]) -> Interval | None:
-    """The hull of every charge and billing period."""
-    found = [interval for tranche in tranches for interval in (tranche.charge, tranche.billing)]
-    if not found:
-        return None
-    return Interval(min(interval.start_s for interval in found), max(max(interval.end_s, interval.start_s + 1) for interval in found))
 
 
 def settle_account(market: Market, priced: Priced, usage: Mapping[tuple[Column, int, int], int]) -> Account:

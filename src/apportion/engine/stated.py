@@ -25,8 +25,7 @@ def charge_stated(name: str, tranches: Iterable[Tranche], policy: Policy, calend
     problems: list[Problem] = []
     for tranche in tranches:
         column = Column(tranche.bill, tranche.component, tranche.family)
-        for slot, grains in spread(tranche, "day", calendar):
-            day = calendar.day_of[slot[0]]
+        for slot, day, grains in spread(tranche, "day", calendar):
             if pool.method == "direct":
                 midnight = calendar.start_s + slot[0] * calendar.cell_s
                 shares = {owner_of(dict(tranche.labels), policy, Interval(midnight, midnight + 1), problems): Fraction(1)}

@@ -1,17 +1,17 @@
 """What a pool offered and promised: capacity in all states, the part that was not up, and reservations by holder."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
 from apportion.engine.calendar import Calendar
 from apportion.engine.claims import WHOLE_POOL, Reach
-from apportion.engine.demand import Scale, integrate_levels
+from apportion.engine.demand import integrate_levels, scale_of
 from apportion.engine.price import Supply
+from apportion.engine.setting import Setting
 from apportion.engine.workloads import declared, owner_of
 from apportion.errors import Problem
 from apportion.model.meters import METERS
@@ -23,14 +23,14 @@ from apportion.policy.pools import Pool
 Levels = dict[int, list[tuple[Interval, int]]]
 
 
-def read_supply(
-    name: str, policy: Policy, reach: Reach, calendar: Calendar, scale: Scale, *, numbers: Mapping[str, int], capacity: list[dict[str, Any]], reservations: pa.Table
-) -> Supply:
+def read_supply(name: str, reach: Reach, named: set[str], setting: Setting) -> Supply:
+    policy, calendar, scale = setting.policy, setting.calendar, scale_of(setting.policy.pools[name])
+    numbers = {resource: number for number, resource in enumerate(setting.encoded.resources)}
     pool = policy.pools[name]
     offered: Levels = defaultdict(list)
     down: Levels = defaultdict(list)
-    inside = set(reach.resources)
-    for row in capacity:
+    inside = set(reach.supplied)
+    for row in setting.capacity:
         number = numbers[row["resource"]]
         if number not in inside or row["meter"] not in pool.meter:
             continue
@@ -40,7 +40,8 @@ def read_supply(
             if row["state"] != "up":
                 down[curve].append(level)
     promised: dict[Owner, list[tuple[Interval, int]]] = defaultdict(list)
-    for holder, meter, interval, amount in [*stated(name, policy, calendar), *scheduled(pool, policy, reservations)]:
+    seasons = [season.interval for season in setting.workforce.seasons]
+    for holder, meter, interval, amount in [*stated(name, policy, calendar), *scheduled(pool, policy, seasons, named, setting.reservations)]:
         promised[holder].append((interval, amount * scale.factors[meter] * scale.capacity))
     return Supply(
         {curve: integrate_levels(levels, calendar) for curve, levels in offered.items()},
@@ -59,14 +60,15 @@ def stated(name: str, policy: Policy, calendar: Calendar) -> Iterable[tuple[Owne
             yield declared(rule.team, policy), rule.meter, Interval(start, end), rule.amount
 
 
-def scheduled(pool: Pool, policy: Policy, reservations: pa.Table) -> Iterable[tuple[Owner, str, Interval, int]]:
-    """Reservations that the scheduler reports: the labels say where they are and, by the owner rules, whose."""
+def scheduled(pool: Pool, policy: Policy, seasons: Iterable[Interval], named: set[str], reservations: pa.Table) -> Iterable[tuple[Owner, str, Interval, int]]:
+    """Reservations that the scheduler reports: the labels say where they are and, by the owner rules of the day, whose."""
     ignored: list[Problem] = []
     for row in reservations.to_pylist():
         labels = dict(row["labels"] or ())
-        if row["meter"] not in pool.meter or METERS[row["meter"]].flow or pool.usage is None or not pool.usage.matches(labels):
+        here = pool.usage.matches(labels) if pool.usage else bool(named & {labels.get("node"), labels.get("resource")})
+        if not here or row["meter"] not in pool.meter or METERS[row["meter"]].flow:
             continue
-        interval = Interval(row["start_s"], row["end_s"])
-        owner = owner_of(labels, policy, interval, ignored)
-        if not owner.is_system and interval.seconds > 0:
-            yield owner.at_team(), row["meter"], interval, row["amount"]
+        for season in seasons:
+            interval = Interval(row["start_s"], row["end_s"]).clip(season)
+            if interval.seconds > 0:
+                yield owner_of(labels, policy, season, ignored).at_team(), row["meter"], interval, row["amount"]

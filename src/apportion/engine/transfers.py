@@ -45,8 +45,13 @@ def give_credits(pool: str, credited: Sequence[Used], policy: Policy, bearers: B
     return out
 
 
+def in_order(rules: Sequence[Adjustment]) -> list[Adjustment]:
+    """Percentages as listed, then what bounds the totals."""
+    return sorted(rules, key=lambda rule: rule.percent is None)
+
+
 def adjust(account: Account, rule: Adjustment, books: Books) -> Account:
-    """The transfers of one adjustment, on the amounts as they stand."""
+    """The transfers of one adjustment, on the amounts as they stand; a bound scales all amounts of the team alike."""
     chosen = [(entry, grains) for entry, grains in account if concerns(rule, entry, books)]
     share = Fraction(0)
     if rule.percent is not None:
@@ -74,7 +79,7 @@ def concerns(rule: Adjustment, entry: Entry, books: Books) -> bool:
         and (rule.pool is None or entry.pool == rule.pool)
         and (rule.from_ is None or day >= rule.from_)
         and (rule.until is None or day <= rule.until)
-        and (rule.when is None or rule.when.matches(bearer.named))
+        and (rule.when is None or (bearer.worked and rule.when.matches(bearer.named)))
     )
 
 

@@ -43,7 +43,7 @@ def reshare(usage: Mapping[Part, int], weights: Mapping[Load, int], scale: Mappi
         left[column[:2]] += grains - share
     for key, grains in sorted(left.items()):
         if grains:  # the few grains that flooring left
-            last = max((part for part in out if part[0][:2] == key), key=lambda part: (part[0], part[1], bearers[part[2]]))
+            last = max((part for part in out if part[0][:2] == key), key=lambda part: (part[0], part[1], bearers.rank(part[2])))
             out[last] += grains
     return out
 
