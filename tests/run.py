@@ -1,7 +1,7 @@
 """Run every check in blocks, two at a time, and say what happened: name, time, tests, skips by reason, one closing line.
 
-A folder under tests/ with test files is a block; the files directly in tests/ are the block `house`. Lint, types and
-import contracts are blocks of one check each. A skip whose reason is not in tests/skips.txt fails the run.
+A folder under tests/ with test files is a block, and so is each test file directly in tests/. Lint, types and import
+contracts are blocks of one check each. A skip whose reason is not in tests/skips.txt fails the run.
 """
 
 import argparse
@@ -47,7 +47,7 @@ class Result:
 
 
 def discover(tests: Path) -> Iterator[Block]:
-    """The checks, then one pytest block for each folder that holds tests."""
+    """The checks, then the blocks of tests."""
     ruff, mypy, contracts = (str(BIN / name) for name in ("ruff", "mypy", "lint-imports"))
     yield Block("lint", ((ruff, "check", "--quiet", "."), (ruff, "format", "--check", "--quiet", ".")))
     yield Block("types", ((mypy, "--no-error-summary"),))
@@ -57,9 +57,8 @@ def discover(tests: Path) -> Iterator[Block]:
 
 def discover_tests(tests: Path) -> Iterator[Block]:
     pytest = (sys.executable, "-m", "pytest", "-q", "-p", "tests.report", "-p", "no:cacheprovider")
-    loose = sorted(str(path) for path in tests.glob("test_*.py"))
-    if loose:
-        yield Block("house", ((*pytest, *loose),), is_pytest=True)
+    for file in sorted(tests.glob("test_*.py")):
+        yield Block(file.stem.removeprefix("test_"), ((*pytest, str(file)),), is_pytest=True)
     for folder in sorted(path for path in tests.iterdir() if path.is_dir()):
         if any(folder.rglob("test_*.py")):
             yield Block(folder.name, ((*pytest, str(folder)),), is_pytest=True)

@@ -17,6 +17,7 @@ TESTS = {
     "module/test_module.py": "import pytest\npytest.skip('just so', allow_module_level=True)",
     "expected/test_expected.py": "import pytest\n@pytest.mark.xfail(reason='later')\ndef test_one():\n    assert False",
     "text/notes.md": "no tests here",
+    "test_loose.py": "def test_loose(): ...",
 }
 
 
@@ -24,16 +25,18 @@ TESTS = {
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, run.Result]:
     folder = tmp_path_factory.mktemp("blocks")
     for name, text in TESTS.items():
-        (folder / name).parent.mkdir()
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     blocks = list(run.discover_tests(folder))
-    assert [block.name for block in blocks] == sorted({Path(name).parts[0] for name in TESTS} - {"text"})
+    folders = {Path(name).parent.name for name in TESTS} - {"", "text"}
+    assert [block.name for block in blocks] == ["loose", *sorted(folders)]
     return {block.name: run.run_block(block, dict(os.environ)) for block in blocks}
 
 
 @pytest.mark.parametrize(
     ("block", "passed", "failed", "skipped"),
     [
+        ("loose", 1, 0, []),
         ("good", 1, 0, []),
         ("bad", 1, 1, []),
         ("torn", 0, 1, []),
