@@ -1,10 +1,11 @@
 """Whatever is asked: shares that add up to the bill, or a refusal with a code; never another exception."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from apportion.engine.sharing import METHODS, SplitError, solve
@@ -88,7 +89,45 @@ def test_split_always_prints_one_of_two_objects(text: str) -> None:
     json.dumps(printed, ensure_ascii=False).encode()
 
 
-def test_the_search_meets_answers_too() -> None:
-    """Of every kind of method, with the values that the examples of the catalogue hold."""
-    solved = {name for name, method in METHODS.items() if solve({"method": name, **method.example}).minor}
-    assert solved == set(METHODS)
+SPLIT_METHODS = [name for name, method in METHODS.items() if method.share]
+SUITABLE = st.one_of(st.integers(0, 9), st.integers(0, 10**6), st.sampled_from([0, 1, "0.5", "1/3", "2.25"]))
+
+
+@st.composite
+def varied_examples(draw: st.DrawFn) -> dict[str, Any]:
+    """An example of the catalogue with other amounts: mostly problems that have an answer."""
+    name = draw(st.sampled_from(SPLIT_METHODS))
+    problem = {
+        "method": name,
+        "bill_minor": draw(st.integers(-(10**6), 10**6)),
+        **json.loads(json.dumps(METHODS[name].example)),
+    }
+    inputs = problem["inputs"]
+    for amounts in (value for value in inputs.values() if isinstance(value, dict)):
+        for owner, amount in amounts.items():
+            if isinstance(amount, list):
+                amounts[owner] = [draw(SUITABLE) for _ in amount]
+            elif isinstance(amount, int):
+                amounts[owner] = draw(st.integers(0, 99) if {"costs", "allocation"} & inputs.keys() else SUITABLE)
+    if money := inputs.get("costs") or inputs.get("allocation"):
+        problem["bill_minor"] = sum(money.values())
+    return problem
+
+
+def test_every_method_answers_varied_problems() -> None:
+    solved: Counter[str] = Counter()
+
+    @settings(max_examples=600)
+    @given(varied_examples())
+    def search(problem: dict[str, Any]) -> None:
+        try:
+            solution = solve(problem)
+        except SplitError:
+            return
+        solved[problem["method"]] += 1
+        if problem["method"] != "fx":
+            assert sum(solution.minor.values()) == sum(solution.exact.values()) == problem["bill_minor"]
+
+    search()
+    assert set(solved) == set(SPLIT_METHODS)
+    assert solved.total() > 300
