@@ -22,10 +22,17 @@ def source_named(kind: str, where: str = "") -> Source:
     """The `read` function of a kind of source. A kind that two packages offer is refused: which one reads a bill must not be chance."""
     offers = [entry for entry in entry_points(group=GROUP) if entry.name == kind]
     if not offers:
-        raise ProjectError("unknown-source", f"there is no source kind {kind!r}", where=where, hint=nearest(kind, source_kinds()))
+        raise ProjectError(
+            "unknown-source", f"there is no source kind {kind!r}", where=where, hint=nearest(kind, source_kinds())
+        )
     if len({entry.value for entry in offers}) > 1:
         packages = ", ".join(sorted(entry.value for entry in offers))
-        raise ProjectError("ambiguous-source", f"two packages offer source kind {kind!r}: {packages}", where=where, hint="uninstall one of them")
+        raise ProjectError(
+            "ambiguous-source",
+            f"two packages offer source kind {kind!r}: {packages}",
+            where=where,
+            hint="uninstall one of them",
+        )
     return load(offers[0], where)
 
 
@@ -34,9 +41,14 @@ def load(entry: EntryPoint, where: str) -> Source:
         read = entry.load()
     except (ImportError, AttributeError) as error:
         raise ProjectError(
-            "broken-source", f"source kind {entry.name!r} ({entry.value}) cannot be loaded: {error}", where=where, hint="reinstall the package that offers it"
+            "broken-source",
+            f"source kind {entry.name!r} ({entry.value}) cannot be loaded: {error}",
+            where=where,
+            hint="reinstall the package that offers it",
         ) from error
     if not callable(read):
-        raise ProjectError("broken-source", f"source kind {entry.name!r} ({entry.value}) is not a function", where=where)
+        raise ProjectError(
+            "broken-source", f"source kind {entry.name!r} ({entry.value}) is not a function", where=where
+        )
     source: Source = read
     return source

@@ -32,7 +32,12 @@ class Stanza:
     def text(self, key: str, default: str | None = None) -> str:
         value = self.settings.get(key, default)
         if value is None:
-            raise ProjectError("missing-setting", f"the setting {key} is missing", where=self.where, hint=f'add {key} = "..." to the stanza')
+            raise ProjectError(
+                "missing-setting",
+                f"the setting {key} is missing",
+                where=self.where,
+                hint=f'add {key} = "..." to the stanza',
+            )
         if not isinstance(value, str) or (not value and not default == ""):
             raise self.refuse(key, "text", value)
         return value
@@ -40,19 +45,23 @@ class Stanza:
     def word(self, key: str, valid: Collection[str], default: str | None = None) -> str:
         value = self.text(key, default)
         if value not in valid:
-            raise ProjectError("invalid-setting", f"{key} cannot be {value!r}", where=self.where, hint=nearest(value, valid))
+            raise ProjectError(
+                "invalid-setting", f"{key} cannot be {value!r}", where=self.where, hint=nearest(value, valid)
+            )
         return value
 
     def words(self, key: str, valid: Collection[str] | None = None) -> dict[str, str]:
         """A table of text to text; with `valid`, its keys must be among them."""
         value = self.settings.get(key, {})
         if not isinstance(value, Mapping):
-            raise self.refuse(key, "a table such as {a = \"b\"}", value)
+            raise self.refuse(key, 'a table such as {a = "b"}', value)
         for name, text in value.items():
             if not isinstance(text, str) or not text:
                 raise self.refuse(f"{key}.{name}", "text", text)
             if valid is not None and name not in valid:
-                raise ProjectError("invalid-setting", f"{key} has no {name!r}", where=self.where, hint=nearest(name, valid))
+                raise ProjectError(
+                    "invalid-setting", f"{key} has no {name!r}", where=self.where, hint=nearest(name, valid)
+                )
         return dict(value)
 
 
@@ -62,7 +71,12 @@ def stanza(settings: Mapping[str, Any], known: Iterable[str]) -> Stanza:
     valid = {*COMMON, *known}
     for key in settings:
         if key not in valid:
-            raise ProjectError("unknown-setting", f"a source of kind {settings.get('kind', '?')!r} has no setting {key!r}", where=where, hint=nearest(key, valid))
+            raise ProjectError(
+                "unknown-setting",
+                f"a source of kind {settings.get('kind', '?')!r} has no setting {key!r}",
+                where=where,
+                hint=nearest(key, valid),
+            )
     found = Stanza(settings, where)
     found.text("name")
     return found

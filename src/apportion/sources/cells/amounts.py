@@ -17,12 +17,15 @@ EXACT_BINARY = 2.0**53
 BILLION = 10**9
 
 
-def amounts(column: pa.Array, scale: int) -> Parsed:
-    """`scale` base units are one of the column's units. Codes of bad rows: `invalid-number`, `negative-amount`, `too-many-digits`."""
+def amounts(column: pa.Array, scale: int, *, measured: bool = False) -> Parsed:
+    """`scale` base units are one of the column's units. Codes of bad rows: `invalid-number`, `negative-amount`, `too-many-digits`.
+
+    What was `measured` never was exact: binary numbers serve, and are quicker than decimal ones.
+    """
     if pa.types.is_null(column.type):
         return Parsed(pa.nulls(len(column), UNITS))
     if is_text(column):
-        values = per_distinct(column, lambda cells: from_text(cells, scale))
+        values = per_distinct(column, lambda cells: from_text(cells, scale, measured=measured))
         given = pc.cast(column, pa.string())
     elif pa.types.is_integer(column.type):
         values, given = from_whole(pc.cast(column, pa.int64(), safe=not pa.types.is_uint64(column.type)), scale), column
@@ -33,7 +36,9 @@ def amounts(column: pa.Array, scale: int) -> Parsed:
         values = from_text(given, scale)
     else:
         values, given = pa.nulls(len(column), UNITS), column
-    return Parsed(values, {row: reason(given[row].as_py()) for row in rows_where(pc.and_(given.is_valid(), values.is_null()))})
+    return Parsed(
+        values, {row: reason(given[row].as_py()) for row in rows_where(pc.and_(given.is_valid(), values.is_null()))}
+    )
 
 
 def from_whole(column: pa.Array, scale: int) -> pa.Array:
@@ -47,22 +52,34 @@ def from_binary(column: pa.Array, scale: int) -> pa.Array:
     return pc.cast(pc.if_else(fits, scaled, None), UNITS)
 
 
-def from_text(column: pa.Array, scale: int) -> pa.Array:
+def from_text(column: pa.Array, scale: int, *, measured: bool = False) -> pa.Array:
     whole = pc.match_substring_regex(column, WHOLE)
     values = from_whole(pc.cast(pc.if_else(whole, column, None), pa.int64()), scale)
     others = rows_where(pc.invert(whole))
     if not others:
         return values
-    places = min(12, 37 - len(str(scale)) - 13)  # a product of decimals must have at most 38 digits
-    point = pc.match_substring_regex(column, rf"^\+?(?:[0-9]{{1,12}}\.[0-9]{{0,{places}}}|\.[0-9]{{1,{places}}})$")
+    point = pc.match_substring_regex(column, r"^\+?(?:[0-9]{1,12}\.[0-9]{0,40}|\.[0-9]{1,40})$")
     if pc.any(point, min_count=0).as_py():
-        exact = pc.cast(pc.if_else(point, column, None), pa.decimal128(12 + places, places))
-        scaled = pc.round(pc.multiply(exact, pa.scalar(Decimal(scale), pa.decimal128(len(str(scale)), 0))), ndigits=0, round_mode="half_to_even")
-        fits = pc.less_equal(scaled, pa.scalar(Decimal(LARGEST), pa.decimal128(38, 0)))
-        values = pc.coalesce(values, pc.cast(pc.if_else(fits, scaled, None), UNITS))
+        cells = pc.if_else(point, column, None)
+        values = pc.coalesce(
+            values, from_binary(pc.cast(cells, pa.float64()), scale) if measured else from_decimal(cells, scale)
+        )
     rest = pc.and_(column.is_valid(), pc.invert(pc.or_(whole, point)))
     found = [nearest(column[row].as_py(), scale) for row in rows_where(rest)]
-    return pc.replace_with_mask(values, pc.fill_null(rest, fill_value=False), pa.array(found, UNITS)) if found else values
+    return (
+        pc.replace_with_mask(values, pc.fill_null(rest, fill_value=False), pa.array(found, UNITS)) if found else values
+    )
+
+
+def from_decimal(cells: pa.Array, scale: int) -> pa.Array:
+    places = min(12, 37 - len(str(scale)) - 13)  # a product of decimals must have at most 38 digits
+    cut = pc.replace_substring_regex(cells, rf"(\.[0-9]{{{places}}})[0-9]+$", r"\1")  # far below any base unit
+    exact = pc.multiply(
+        pc.cast(cut, pa.decimal128(12 + places, places)), pa.scalar(Decimal(scale), pa.decimal128(len(str(scale)), 0))
+    )
+    scaled = pc.round(exact, ndigits=0, round_mode="half_to_even")
+    fits = pc.less_equal(scaled, pa.scalar(Decimal(LARGEST), pa.decimal128(19, 0)))
+    return pc.cast(pc.if_else(fits, scaled, None), UNITS)
 
 
 def nearest(cell: str, scale: int) -> int | None:
@@ -70,7 +87,7 @@ def nearest(cell: str, scale: int) -> int | None:
         amount = round(parse_fraction(cell) * scale)
     except InputError:
         return None
-    return amount if 0 <= parse_fraction(cell) and amount <= LARGEST else None
+    return amount if parse_fraction(cell) >= 0 and amount <= LARGEST else None
 
 
 def reason(cell: object) -> str:
@@ -83,7 +100,9 @@ def reason(cell: object) -> str:
 
 def portion(whole: pa.Array, part: pa.Array, of: int) -> Parsed:
     """`part` of `of` parts of a whole, such as 37.5 percent of the allocated base units: a measurement, so binary numbers serve."""
-    billionths = amounts(part, BILLION // of)
-    product = pc.multiply(pc.cast(whole, pa.float64()), pc.divide(pc.cast(billionths.values, pa.float64()), float(BILLION)))
+    billionths = amounts(part, BILLION // of, measured=True)
+    product = pc.multiply(
+        pc.cast(whole, pa.float64()), pc.divide(pc.cast(billionths.values, pa.float64()), float(BILLION))
+    )
     rounded = pc.round(product, ndigits=0, round_mode="half_to_even")
     return Parsed(pc.cast(pc.if_else(pc.less(rounded, float(LARGEST)), rounded, None), UNITS), billionths.bad)

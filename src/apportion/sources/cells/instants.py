@@ -17,9 +17,12 @@ from apportion.sources.cells.parsed import Parsed
 from apportion.sources.cells.text import is_text, per_distinct, rows_where
 
 PER_SECOND = {"epoch": 1, "epoch_ms": 1_000, "epoch_us": 1_000_000, "epoch_ns": 1_000_000_000}
+TICKS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 FORMS = ("iso", *PER_SECOND)
 CELL_S = 900  # every zone's offsets change on quarters of an hour
-LOCAL = r"^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)?"
+LOCAL = (
+    r"^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)?"
+)
 ABSOLUTE = LOCAL + r"(?:Z|[+-](?:0[0-9]|1[0-9]|2[0-3]):?[0-5][0-9])$"
 FIRST, LAST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999
 START = datetime(1970, 1, 1, tzinfo=UTC)
@@ -30,22 +33,24 @@ def instants(column: pa.Array, zone: ZoneInfo, form: str = "iso") -> Parsed:
     """The code of a bad row is `invalid-time`."""
     if is_text(column):
         values = per_distinct(column, lambda cells: from_text(cells, zone, form))
-        given = pc.and_(column.is_valid(), pc.invert(pc.is_in(pc.utf8_lower(pc.cast(column, pa.string())), pa.array(sorted(NEVER)))))
+        given = column.is_valid()
     elif pa.types.is_null(column.type):
         return Parsed(pa.nulls(len(column), SECOND))
     else:
         values, given = from_typed(column, zone, form), column.is_valid()
     inside = pc.and_(pc.greater_equal(values, FIRST), pc.less_equal(values, LAST))
     values = pc.if_else(inside, values, None)
-    return Parsed(values, dict.fromkeys(rows_where(pc.and_(given, values.is_null())), "invalid-time"))
+    lost = rows_where(pc.and_(given, values.is_null()))
+    return Parsed(values, {row: "invalid-time" for row in lost if str(column[row].as_py()).casefold() not in NEVER})
 
 
 def from_typed(column: pa.Array, zone: ZoneInfo, form: str) -> pa.Array:
     kind = column.type
-    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        moment = pc.floor_temporal(pc.cast(column, pa.timestamp("us", kind.tz if pa.types.is_timestamp(kind) else None), safe=False), unit="second")
-        seconds = pc.divide(pc.cast(moment, pa.int64()), 1_000_000)
-        return seconds if pa.types.is_timestamp(kind) and kind.tz else to_utc(seconds, zone)
+    if pa.types.is_date(kind):
+        return to_utc(pc.multiply(pc.cast(pc.cast(column, pa.date32()), pa.int32()).cast(SECOND), 86_400), zone)
+    if pa.types.is_timestamp(kind):
+        seconds = floor_divide(pc.cast(column, pa.int64()), TICKS[kind.unit])
+        return seconds if kind.tz else to_utc(seconds, zone)
     if form not in PER_SECOND:
         return pa.nulls(len(column), SECOND)
     if pa.types.is_integer(kind):
@@ -53,7 +58,11 @@ def from_typed(column: pa.Array, zone: ZoneInfo, form: str) -> pa.Array:
     if pa.types.is_floating(kind):
         whole = pc.floor(pc.divide(pc.cast(column, pa.float64()), float(PER_SECOND[form])))
         return pc.cast(pc.if_else(pc.less(pc.abs(whole), float(LAST)), whole, None), pa.int64())
-    return from_text(pc.cast(column, pa.string()), zone, form) if pa.types.is_decimal(kind) else pa.nulls(len(column), SECOND)
+    return (
+        from_text(pc.cast(column, pa.string()), zone, form)
+        if pa.types.is_decimal(kind)
+        else pa.nulls(len(column), SECOND)
+    )
 
 
 def from_text(column: pa.Array, zone: ZoneInfo, form: str) -> pa.Array:
@@ -61,6 +70,16 @@ def from_text(column: pa.Array, zone: ZoneInfo, form: str) -> pa.Array:
         digits = pc.if_else(pc.match_substring_regex(column, r"^-?[0-9]{1,18}(?:\.[0-9]{1,18})?$"), column, None)
         numbers = pc.cast(pc.replace_substring_regex(digits, r"\..*$", ""), pa.int64())
         return floor_divide(numbers, PER_SECOND[form])
+    for kind in (pa.timestamp("s", "UTC"), pa.timestamp("s")):  # all of one form: the usual case, and the quick one
+        try:
+            seconds = pc.cast(pc.cast(column, kind), pa.int64())
+        except pa.ArrowInvalid:
+            continue
+        return seconds if kind.tz else to_utc(seconds, zone)
+    return from_mixed_text(column, zone)
+
+
+def from_mixed_text(column: pa.Array, zone: ZoneInfo) -> pa.Array:
     if pc.any(pc.match_substring(column, "."), min_count=0).as_py():
         column = pc.replace_substring_regex(column, r"(:[0-9]{2})\.[0-9]{1,9}", r"\1")
     absolute = pc.match_substring_regex(column, ABSOLUTE)
@@ -102,4 +121,6 @@ def floor_divide(column: pa.Array, by: int) -> pa.Array:
     if by == 1:
         return column
     quotient = pc.divide(column, by)
-    return pc.subtract(quotient, pc.cast(pc.and_(pc.less(column, 0), pc.not_equal(pc.multiply(quotient, by), column)), pa.int64()))
+    return pc.subtract(
+        quotient, pc.cast(pc.and_(pc.less(column, 0), pc.not_equal(pc.multiply(quotient, by), column)), pa.int64())
+    )

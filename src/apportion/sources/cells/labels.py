@@ -22,6 +22,8 @@ def labels_from_columns(rows: int, columns: Mapping[str, pa.Array], others: pa.A
         return others if others is not None else no_labels(rows)
     names = sorted(columns)
     values = [columns[name] for name in names]
+    if others is None and not any(value.null_count for value in values):
+        return interleaved(rows, names, values)
     valid = [np.asarray(value.is_valid()) for value in values]
     row_of = np.concatenate([np.flatnonzero(mask) for mask in valid])
     name_of = np.repeat(np.arange(len(names)), [int(mask.sum()) for mask in valid])
@@ -39,6 +41,14 @@ def labels_from_columns(rows: int, columns: Mapping[str, pa.Array], others: pa.A
     return pa.MapArray.from_arrays(pa.array(offsets), keys.take(taken), items.take(taken))
 
 
+def interleaved(rows: int, names: list[str], values: list[pa.Array]) -> pa.Array:
+    """Every label on every row: no sorting needed."""
+    count = len(names)
+    items = pa.concat_arrays(values).take(pa.array(np.arange(count * rows).reshape(count, rows).T.ravel()))
+    keys = pa.array(names, pa.string()).take(pa.array(np.tile(np.arange(count, dtype=np.int32), rows)))
+    return pa.MapArray.from_arrays(pa.array(np.arange(0, count * rows + 1, count, dtype=np.int32)), keys, items)
+
+
 def remaining(maps: pa.Array, names: list[str], valid: list[Any]) -> tuple[Any, pa.Array]:
     """Row numbers and mask of those map entries whose key no column gives for their row."""
     lengths = np.diff(np.asarray(maps.offsets))
@@ -50,7 +60,9 @@ def remaining(maps: pa.Array, names: list[str], valid: list[Any]) -> tuple[Any, 
 
 
 def no_labels(rows: int) -> pa.Array:
-    return pa.MapArray.from_arrays(pa.array(np.zeros(rows + 1, np.int32)), pa.array([], pa.string()), pa.array([], pa.string()))
+    return pa.MapArray.from_arrays(
+        pa.array(np.zeros(rows + 1, np.int32)), pa.array([], pa.string()), pa.array([], pa.string())
+    )
 
 
 def labels_from_cells(column: pa.Array) -> Parsed:
@@ -92,7 +104,9 @@ def parse(cell: str) -> list[tuple[str, str]] | None:
 
 def entries(found: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     """Values as text: nested ones as compact JSON, null, true and false as their words."""
-    pairs = [(str(key), value if isinstance(value, str) else as_text(value)) for key, value in sorted((found or {}).items())]
+    pairs = [
+        (str(key), value if isinstance(value, str) else as_text(value)) for key, value in sorted((found or {}).items())
+    ]
     flat = clean(pa.array([part for pair in pairs for part in pair], pa.string())).to_pylist()
     return [(key, value or "") for key, value in zip(flat[::2], flat[1::2], strict=True) if key]
 

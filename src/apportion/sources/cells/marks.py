@@ -22,7 +22,9 @@ class Marks:
         for row in rows:
             self.counts[code] += 1
             if self.counts[code] <= LISTED:
-                self.problems.append(Problem(self.where(row), code, message if isinstance(message, str) else message(row)))
+                self.problems.append(
+                    Problem(self.where(row), code, message if isinstance(message, str) else message(row))
+                )
 
     def add_bad(self, bad: Mapping[int, str], message: Callable[[int], str], first: int = 0) -> None:
         """The bad rows of a parsed column, `first` being the row on which its block begins."""

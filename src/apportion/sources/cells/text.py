@@ -1,7 +1,7 @@
 """Any column as text: empty is null, and letters are in Unicode's composed form, so that two spellings of one name are one name."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +18,11 @@ def text(column: pa.Array) -> pa.Array:
     if pa.types.is_nested(column.type):
         return clean(pa.array([as_json(value) for value in column.to_pylist()], pa.string()))
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
-        return clean(pc.strftime(column, format="%Y-%m-%dT%H:%M:%S%z" if getattr(column.type, "tz", None) else "%Y-%m-%dT%H:%M:%S"))
+        return clean(
+            pc.strftime(
+                column, format="%Y-%m-%dT%H:%M:%S%z" if getattr(column.type, "tz", None) else "%Y-%m-%dT%H:%M:%S"
+            )
+        )
     return clean(pc.cast(column, pa.string()))
 
 
@@ -40,7 +44,7 @@ def clean(column: pa.Array) -> pa.Array:
 
 
 def as_json(value: object) -> str | None:
-    if value is None or value == {} or value == []:
+    if value is None or value in ({}, []):
         return None
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
@@ -49,6 +53,14 @@ def rows_where(mask: pa.Array) -> list[int]:
     """The numbers of the rows for which a mask is true (null is not)."""
     found: list[int] = pc.indices_nonzero(mask).to_pylist()
     return found
+
+
+def mask_of(rows: Collection[int], count: int) -> pa.Array:
+    """The other way round."""
+    if not rows:
+        return pa.repeat(pa.scalar(False), count)
+    chosen = set(rows)
+    return pa.array([row in chosen for row in range(count)])
 
 
 def is_text(column: pa.Array) -> bool:

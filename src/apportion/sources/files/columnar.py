@@ -9,7 +9,9 @@ from apportion.sources.files.paths import InputFile
 from apportion.sources.files.sheet import Choose, Sheet, unique_columns
 from apportion.sources.files.stream import FREE_BYTES, LARGEST_RATIO, Stream, corrupt, too_large
 
-FREE_VALUES = 2**24  # run-length encoding makes a billion values of a few bytes: beyond this many, at most VALUES_PER_BYTE
+FREE_VALUES = (
+    2**24
+)  # run-length encoding makes a billion values of a few bytes: beyond this many, at most VALUES_PER_BYTE
 VALUES_PER_BYTE = 10
 
 
@@ -18,12 +20,16 @@ def read_columnar(file: InputFile, choose: Choose) -> Sheet:
     with Stream(file) as stream:
         data = stream.read_all()
         if not data:
-            raise InputError("empty-file", f"{file.name} is empty", where=file.name, hint="fetch the file again, or remove it")
+            raise InputError(
+                "empty-file", f"{file.name} is empty", where=file.name, hint="fetch the file again, or remove it"
+            )
         try:
             table, header = decode(file, data, choose)
         except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
             raise corrupt(file, f"it is no whole Parquet file ({first_line(error)})") from error
-        return Sheet(file, header, table, stream.sha256, stream.content_sha256, lambda row: f"{file.name}: row {row + 1}")
+        return Sheet(
+            file, header, table, stream.sha256, stream.content_sha256, lambda row: f"{file.name}: row {row + 1}"
+        )
 
 
 def decode(file: InputFile, data: bytes, choose: Choose) -> tuple[pa.Table, tuple[str, ...]]:
@@ -32,8 +38,14 @@ def decode(file: InputFile, data: bytes, choose: Choose) -> tuple[pa.Table, tupl
     wanted = list(dict.fromkeys(choose(schema.names)))
     unique_columns(schema.names, wanted, file)
     check_size(file, found.metadata, wanted, len(data))
-    texts = [name for name in wanted if pa.types.is_string(schema.field(name).type) or pa.types.is_large_string(schema.field(name).type)]
-    table = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True, read_dictionary=texts).read(columns=wanted)
+    texts = [
+        name
+        for name in wanted
+        if pa.types.is_string(schema.field(name).type) or pa.types.is_large_string(schema.field(name).type)
+    ]
+    table = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True, read_dictionary=texts).read(
+        columns=wanted
+    )
     table.validate(full=True)
     check_texts(file, table, len(data))
     return table, tuple(schema.names)
@@ -59,7 +71,9 @@ def check_texts(file: InputFile, table: pa.Table, size: int) -> None:
     for column in table.columns:
         if not pa.types.is_dictionary(column.type):
             continue
-        length = sum(pc.sum(pc.binary_length(chunk.dictionary).take(chunk.indices)).as_py() or 0 for chunk in column.chunks)
+        length = sum(
+            pc.sum(pc.binary_length(chunk.dictionary).take(chunk.indices)).as_py() or 0 for chunk in column.chunks
+        )
         if length > max(2**30, LARGEST_RATIO * size):
             raise too_large(file, f"one of its columns unpacks to {length} bytes")
 

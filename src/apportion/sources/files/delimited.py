@@ -4,6 +4,7 @@ import codecs
 import csv
 import io
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.csv
@@ -58,17 +59,36 @@ class Watched:
         self.closed = True
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How rows are cut: the columns that are wanted, what separates them, and whether quotes may hold line ends (which takes longer)."""
+
+    wanted: list[str]
+    delimiter: str
+    quoted: bool
+
+
 def read_delimited(file: InputFile, choose: Choose, delimiter: str = ",") -> Sheet:
     """Columns of text, those that `choose` names from the header; empty cells and the word NULL are null."""
     with Stream(file) as stream:
         watched = Watched(stream)
+        quoted = b'"' in watched.pending
         header, header_lines = read_header(watched, delimiter)
         wanted = list(dict.fromkeys(choose(header)))
         unique_columns(header, wanted, file)
         bad: list[str] = []
-        table = parse(watched, header, header_lines, (wanted, delimiter), bad)
+        table = parse(watched, header, header_lines, Cut(wanted, delimiter, quoted), bad)
+        if watched.quotes and not quoted:  # quotes after all: a line end inside them is no row's end
+            watched, bad = Watched(again := Stream(file)), []
+            with again:
+                table = parse(watched, header, header_lines, Cut(wanted, delimiter, quoted=True), bad)
         if watched.quotes % 2:
-            raise InputError("corrupt-file", f"{file.name} has a quote that is never closed", where=file.name, hint="the file is cut off or damaged: fetch it again")
+            raise InputError(
+                "corrupt-file",
+                f"{file.name} has a quote that is never closed",
+                where=file.name,
+                hint="the file is cut off or damaged: fetch it again",
+            )
         regular = watched.newlines + (watched.last not in (b"\n", b"")) == header_lines + table.num_rows and not bad
         lines = Lines(file, delimiter, header_lines if regular else None)
         bad_rows = tuple(lines.bad_rows(len(header))) if bad else ()
@@ -78,7 +98,9 @@ def read_delimited(file: InputFile, choose: Choose, delimiter: str = ",") -> She
 def read_header(watched: Watched, delimiter: str) -> tuple[list[str], int]:
     file = watched.stream.file
     if not watched.pending:
-        raise InputError("empty-file", f"{file.name} is empty", where=file.name, hint="fetch the file again, or remove it")
+        raise InputError(
+            "empty-file", f"{file.name} is empty", where=file.name, hint="fetch the file again, or remove it"
+        )
     try:
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(watched.pending)
     except UnicodeDecodeError as error:
@@ -87,22 +109,35 @@ def read_header(watched: Watched, delimiter: str) -> tuple[list[str], int]:
     try:
         names = [name.strip() for name in next(reader)]
     except (csv.Error, StopIteration) as error:
-        raise InputError("corrupt-file", f"the first row of {file.name} is no list of columns", where=f"{file.name}:1") from error
+        raise InputError(
+            "corrupt-file", f"the first row of {file.name} is no list of columns", where=f"{file.name}:1"
+        ) from error
     return names, reader.line_num
 
 
-def parse(watched: Watched, header: list[str], header_lines: int, how: tuple[list[str], str], bad: list[str]) -> pa.Table:
-    wanted, delimiter = how
+def parse(watched: Watched, header: list[str], header_lines: int, cut: Cut, bad: list[str]) -> pa.Table:
+    wanted = cut.wanted
     file = watched.stream.file
-    names = [name if name in wanted else f"\0{number}" for number, name in enumerate(header)]  # names that nobody wants may repeat
+    names = [
+        name if name in wanted else f"\0{number}" for number, name in enumerate(header)
+    ]  # names that nobody wants may repeat
     if watched.stream.size <= CHUNK and not rows_follow(watched.pending, header_lines):
         watched.check(watched.stream.read())  # so that the end of the file was seen
         return pa.table({name: pa.array([], pa.string()) for name in wanted})
+
+    def skip(row: pa.csv.InvalidRow) -> str:
+        bad.append(row.text)
+        return "skip"
+
     try:
         return pa.csv.read_csv(
             pa.PythonFile(watched, "r"),
             read_options=pa.csv.ReadOptions(column_names=names, skip_rows=header_lines, block_size=BLOCK),
-            parse_options=pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=lambda row: bad.append(row.text) or "skip"),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=cut.delimiter,
+                newlines_in_values=cut.quoted,
+                invalid_row_handler=skip,
+            ),
             convert_options=pa.csv.ConvertOptions(
                 column_types={name: pa.string() for name in wanted},
                 include_columns=wanted or names[:1],
@@ -172,4 +207,9 @@ def first_bad_line(file: InputFile) -> int:
 
 
 def not_text(file: InputFile, line: int, why: str) -> InputError:
-    return InputError("wrong-encoding", f"{file.name} is not UTF-8 text: {why}", where=f"{file.name}:{line}", hint="save it as UTF-8 (with or without byte order mark)")
+    return InputError(
+        "wrong-encoding",
+        f"{file.name} is not UTF-8 text: {why}",
+        where=f"{file.name}:{line}",
+        hint="save it as UTF-8 (with or without byte order mark)",
+    )

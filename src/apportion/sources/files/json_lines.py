@@ -5,9 +5,11 @@ Read line by line on purpose: pyarrow's JSON reader guesses types per block, tur
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from apportion.errors import InputError
 from apportion.sources.files.delimited import not_text
@@ -27,69 +29,95 @@ def read_json_lines(file: InputFile, choose: Choose) -> Sheet:
     with Stream(file) as stream:
         blocks = list(tables(objects(stream, bad, lines)))
         if not stream.size:
-            raise InputError("empty-file", f"{file.name} is empty", where=file.name, hint="fetch the file again, or remove it")
+            raise InputError(
+                "empty-file", f"{file.name} is empty", where=file.name, hint="fetch the file again, or remove it"
+            )
         whole = pa.concat_tables(blocks, promote_options="default") if blocks else pa.table({})
         header = whole.column_names
         wanted = list(dict.fromkeys(choose(header))) if blocks else []
         unique_columns(header, wanted, file)
-        return Sheet(file, tuple(header), whole.select(wanted), stream.sha256, stream.content_sha256, lambda row: f"{file.name}:{lines[row]}", tuple(bad))
+        return Sheet(
+            file,
+            tuple(header),
+            whole.select(wanted),
+            stream.sha256,
+            stream.content_sha256,
+            lambda row: f"{file.name}:{lines[row]}",
+            tuple(bad),
+        )
 
 
 def objects(stream: Stream, bad: list[BadRow], lines: list[int]) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(raw_lines(stream), 1):
-        try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise not_text(stream.file, number, "it is not UTF-8") from error
-        if "\0" in text:
-            raise not_text(stream.file, number, "it holds NUL bytes, as UTF-16 and damaged files do")
-        if not (text := text.strip()):
-            continue
-        try:
-            found = DECODER.decode(text)
-            if "\\ud" in text.lower():  # half of a surrogate pair is no character
-                json.dumps(found, ensure_ascii=False).encode()
-        except (ValueError, RecursionError) as error:
-            bad.append(BadRow(f"{stream.file.name}:{number}", f"the line is no JSON ({error})"[:200]))
-            continue
-        if not isinstance(found, dict):
-            bad.append(BadRow(f"{stream.file.name}:{number}", "the line is no JSON object"))
-            continue
-        lines.append(number)
-        yield found
+    """The objects, in order; `lines` receives the number of each one's line and `bad` the lines that hold none."""
+    number = 0
+    for data in whole_lines(stream):
+        text = as_text(data, number, stream.file)
+        halves = "\\ud" in text.lower()
+        for line in text.split("\n"):
+            number += 1
+            if not (stripped := line.strip()):
+                continue
+            try:
+                found, end = DECODER.raw_decode(stripped)
+                if end != len(stripped) or not isinstance(found, dict):
+                    raise ValueError("more than one object, or none")  # noqa: TRY301
+                if halves:  # half of a surrogate pair is no character
+                    json.dumps(found, ensure_ascii=False).encode()
+            except (ValueError, RecursionError) as error:
+                bad.append(BadRow(f"{stream.file.name}:{number}", f"the line is no JSON object ({str(error)[:120]})"))
+                continue
+            lines.append(number)
+            yield found
 
 
-def raw_lines(stream: Stream) -> Iterator[bytes]:
+def as_text(data: bytes, before: int, file: InputFile) -> str:
+    if (at := data.find(b"\0")) >= 0:
+        raise not_text(
+            file, before + data.count(b"\n", 0, at) + 1, "it holds NUL bytes, as UTF-16 and damaged files do"
+        )
+    try:
+        return data.decode("utf-8-sig" if before == 0 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise not_text(file, before + data.count(b"\n", 0, error.start) + 1, "it is not UTF-8") from error
+
+
+def whole_lines(stream: Stream) -> Iterator[bytes]:
+    """Blocks that end where a line ends, without the last line end."""
     rest = b""
     while data := stream.read(CHUNK):
-        *whole, rest = (rest + data).split(b"\n")
-        yield from whole
+        whole, found, after = data.rpartition(b"\n")
+        if found:
+            yield rest + whole
+            rest = after
+        else:
+            rest += data
         if len(rest) > LONGEST_LINE:
-            raise InputError("corrupt-file", f"a line of {stream.file.name} is over 16 MiB long", where=stream.file.name, hint="is the file JSON lines, one object a line?")
+            raise InputError(
+                "corrupt-file",
+                f"a line of {stream.file.name} is over 16 MiB long",
+                where=stream.file.name,
+                hint="is the file JSON lines, one object a line?",
+            )
     if rest:
         yield rest
 
 
 def tables(rows: Iterator[dict[str, Any]]) -> Iterator[pa.Table]:
-    block: list[dict[str, Any]] = []
-    for row in rows:
-        block.append(row)
-        if len(block) == BLOCK_ROWS:
-            yield as_table(block)
-            block = []
-    if block:
-        yield as_table(block)
+    while block := list(islice(rows, BLOCK_ROWS)):
+        names = sorted(set().union(*block))
+        yield pa.table({name: column([row.get(name) for row in block]) for name in names})
 
 
-def as_table(rows: list[dict[str, Any]]) -> pa.Table:
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return pa.table({name: pa.array([cell(row.get(name)) for row in rows], pa.string()) for name in names})
+def column(cells: list[Any]) -> pa.Array:
+    try:
+        found = pa.array(cells, pa.string())
+    except (pa.ArrowTypeError, pa.ArrowInvalid):  # objects, lists, true and false among them
+        found = pa.array([cell(value) for value in cells], pa.string())
+    return pc.if_else(pc.equal(found, ""), None, found)
 
 
 def cell(value: object) -> str | None:
-    if value is None or value == "":
-        return None
-    if isinstance(value, str):
+    if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -52,7 +52,9 @@ def candidates(path: str, root: Path, formats: Collection[str]) -> Iterator[Path
     if whole.is_dir():
         for folder, folders, names in os.walk(whole):
             folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-            yield from (Path(folder) / name for name in names if not name.startswith((".", "_")) and format_of(name) in formats)
+            yield from (
+                Path(folder) / name for name in names if not name.startswith((".", "_")) and format_of(name) in formats
+            )
     elif os.path.lexists(whole) or not GLOB & set(path):
         yield whole
     else:
@@ -68,7 +70,9 @@ def inside(path: Path, root: Path, formats: Collection[str], where: str) -> Inpu
         real = path.resolve(strict=True)
         mode = real.stat().st_mode
     except FileNotFoundError as error:
-        raise InputError("no-such-file", f"there is no file {shown}", where=where, hint="the path is relative to the project folder") from error
+        raise InputError(
+            "no-such-file", f"there is no file {shown}", where=where, hint="the path is relative to the project folder"
+        ) from error
     except (OSError, RuntimeError) as error:
         raise InputError("unreadable-file", f"{shown} cannot be read: {error}", where=where) from error
     if not real.is_relative_to(root):
@@ -77,7 +81,12 @@ def inside(path: Path, root: Path, formats: Collection[str], where: str) -> Inpu
         raise not_a_file(shown, where)
     kind = format_of(path.name)
     if kind not in formats:
-        raise InputError("unknown-format", f"{shown} is of no format that this source reads", where=where, hint=f"it reads {', '.join(endings(formats))}, or those with .gz")
+        raise InputError(
+            "unknown-format",
+            f"{shown} is of no format that this source reads",
+            where=where,
+            hint=f"it reads {', '.join(endings(formats))}, or those with .gz",
+        )
     return InputFile(real.relative_to(root).as_posix(), real, kind)
 
 
@@ -102,8 +111,15 @@ def endings(formats: Collection[str]) -> list[str]:
 
 
 def outside(shown: str, where: str) -> InputError:
-    return InputError("path-outside", f"{shown} lies outside the project folder", where=where, hint="copy or mount the files inside the project folder")
+    return InputError(
+        "path-outside",
+        f"{shown} lies outside the project folder",
+        where=where,
+        hint="copy or mount the files inside the project folder",
+    )
 
 
 def not_a_file(shown: str, where: str) -> InputError:
-    return InputError("not-a-file", f"{shown} is not a regular file", where=where, hint="devices, pipes and sockets are not read")
+    return InputError(
+        "not-a-file", f"{shown} is not a regular file", where=where, hint="devices, pipes and sockets are not read"
+    )

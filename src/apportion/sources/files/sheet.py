@@ -38,14 +38,39 @@ class Sheet:
             yield first, self.table.slice(first, STEP).combine_chunks()
 
 
+def once(sheet: Sheet, seen: dict[str, str]) -> None:
+    """The same contents under two names would count everything in them twice."""
+    name = sheet.file.name
+    if sheet.table.num_rows and sheet.content_sha256 in seen:
+        raise InputError(
+            "same-file-twice",
+            f"{name} and {seen[sheet.content_sha256]} have the same contents",
+            where=name,
+            hint="remove one of them: each row must be counted once",
+        )
+    seen[sheet.content_sha256] = name
+
+
 def unique_columns(names: Sequence[str], wanted: Sequence[str], file: InputFile) -> None:
     """Columns are matched by name, so a name that is wanted may stand there once only."""
     for name in wanted:
         if names.count(name) > 1:
-            raise InputError("duplicate-column", f"the column {name} stands {names.count(name)} times in {file.name}", where=file.name, hint="rename or remove one of them")
+            raise InputError(
+                "duplicate-column",
+                f"the column {name} stands {names.count(name)} times in {file.name}",
+                where=file.name,
+                hint="rename or remove one of them",
+            )
 
 
 def missing_columns(missing: Sequence[str], header: Sequence[str], file: InputFile, hint: str = "") -> InputError:
-    near = [f"{name} (is it {close[0]}?)" if (close := get_close_matches(name, header, n=1)) else name for name in missing]
+    near = [
+        f"{name} (is it {close[0]}?)" if (close := get_close_matches(name, header, n=1)) else name for name in missing
+    ]
     columns = ", ".join(header[:12]) + (", ..." if len(header) > 12 else "")
-    return InputError("missing-columns", f"{file.name} lacks {', '.join(near)}", where=file.name, hint=hint or f"its columns: {columns}")
+    return InputError(
+        "missing-columns",
+        f"{file.name} lacks {', '.join(near)}",
+        where=file.name,
+        hint=hint or f"its columns: {columns}",
+    )

@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import io
 import zlib
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 from apportion.errors import InputError
 from apportion.sources.files.paths import InputFile, open_file
@@ -59,13 +59,18 @@ class Stream:
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise corrupt(self.file, f"its gzip data is damaged or cut off ({error})") from error
         except OSError as error:
-            raise InputError("unreadable-file", f"{self.file.name} cannot be read: {error}", where=self.file.name) from error
+            raise InputError(
+                "unreadable-file", f"{self.file.name} cannot be read: {error}", where=self.file.name
+            ) from error
         self.size += len(data)
         if self.packed:
             self.content.update(data)
         bound = max(FREE_BYTES, LARGEST_RATIO * self.hashed.size) if self.packed else LARGEST_FILE
         if self.size > min(bound, LARGEST_FILE):
-            raise too_large(self.file, f"more than {LARGEST_RATIO} bytes come out of each of its bytes" if self.packed else "over 64 GiB")
+            raise too_large(
+                self.file,
+                f"more than {LARGEST_RATIO} bytes come out of each of its bytes" if self.packed else "over 64 GiB",
+            )
         return data
 
     def read_all(self) -> bytes:
@@ -90,7 +95,7 @@ class Stream:
         self.closed = True
         self.hashed.close()
 
-    def __enter__(self) -> "Stream":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -98,8 +103,15 @@ class Stream:
 
 
 def corrupt(file: InputFile, why: str) -> InputError:
-    return InputError("corrupt-file", f"{file.name} cannot be read: {why}", where=file.name, hint="fetch the file again")
+    return InputError(
+        "corrupt-file", f"{file.name} cannot be read: {why}", where=file.name, hint="fetch the file again"
+    )
 
 
 def too_large(file: InputFile, why: str) -> InputError:
-    return InputError("too-large", f"{file.name} is refused: {why}", where=file.name, hint="if you trust the file, unpack or split it yourself")
+    return InputError(
+        "too-large",
+        f"{file.name} is refused: {why}",
+        where=file.name,
+        hint="if you trust the file, unpack or split it yourself",
+    )

@@ -17,12 +17,20 @@ ALIASES = {  # before 1.3 the seller was ProviderName; one vendor writes it `pro
 REQUIRED = (
     "EffectiveCost", "BillingCurrency", *TIMES, "ChargeCategory", "BillingAccountId", "InvoiceIssuerName", "ServiceName",
 )  # fmt: skip
-EXPECTED = ("BilledCost", "ContractedCost", "ListCost", "ServiceCategory")  # mandatory in FOCUS, but nothing is lost without them
+EXPECTED = (
+    "BilledCost",
+    "ContractedCost",
+    "ListCost",
+    "ServiceCategory",
+)  # mandatory in FOCUS, but nothing is lost without them
 SINCE = (  # columns that a version was the first to have, newest version first
     ("1.4", ("InvoiceDetailId", "CommitmentProgramEligibilityDetails")),
     ("1.3", ("ServiceProviderName", "HostProviderName", "AllocatedMethodId", "AllocatedResourceId", "ContractApplied")),
     ("1.2", ("InvoiceId", "PricingCurrency", "BillingAccountType", "SubAccountType")),
-    ("1.1", ("CapacityReservationId", "CommitmentDiscountQuantity", "ServiceSubcategory", "SkuMeter", "SkuPriceDetails")),
+    (
+        "1.1",
+        ("CapacityReservationId", "CommitmentDiscountQuantity", "ServiceSubcategory", "SkuMeter", "SkuPriceDetails"),
+    ),
 )
 
 

@@ -36,7 +36,7 @@ SUPPORT = re.compile(r"\bsupport\b")
 
 
 def component_of(category: str, subcategory: str, service: str, meter: str, resource_type: str) -> str:
-    words = " ".join((service, meter, resource_type)).casefold().replace("_", " ")
+    words = f"{service} {meter} {resource_type}".casefold().replace("_", " ")
     below = subcategory.casefold()
     if ENERGY.search(words):
         return "energy"
@@ -49,11 +49,17 @@ def component_of(category: str, subcategory: str, service: str, meter: str, reso
 
 def components(columns: dict[str, pa.Array], tags: pa.Array) -> tuple[pa.Array, list[int]]:
     """A component for each row, and the rows that state one which does not exist."""
-    joined = pc.binary_join_element_wise(*(pc.fill_null(columns[name], "") for name in KEYS), BETWEEN).dictionary_encode()
-    ruled = pa.array([component_of(*(cell.split(BETWEEN) + [""] * 5)[:5]) for cell in joined.dictionary.to_pylist()], pa.string()).take(joined.indices)
+    joined = pc.binary_join_element_wise(
+        *(pc.fill_null(columns[name], "") for name in KEYS), BETWEEN
+    ).dictionary_encode()
+    ruled = pa.array(
+        [component_of(*(cell.split(BETWEEN) + [""] * 5)[:5]) for cell in joined.dictionary.to_pylist()], pa.string()
+    ).take(joined.indices)
     stated = stated_components(columns, tags)
     known = pc.is_in(stated, pa.array(COMPONENTS))
-    return pc.if_else(pc.fill_null(known, fill_value=False), stated, ruled), rows_where(pc.and_(stated.is_valid(), pc.invert(known)))
+    return pc.if_else(pc.fill_null(known, fill_value=False), stated, ruled), rows_where(
+        pc.and_(stated.is_valid(), pc.invert(known))
+    )
 
 
 def stated_components(columns: dict[str, pa.Array], tags: pa.Array) -> pa.Array:

@@ -1,9 +1,10 @@
 """Cost lines by billing period, each period one delivery: the lines, their problems, their files and the scope they speak for."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import groupby
+from operator import attrgetter
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,7 +17,7 @@ from apportion.model.times import Interval
 from apportion.sources.cells.marks import LISTED
 from apportion.sources.cells.money import total
 from apportion.sources.files.sheet import STEP
-from apportion.sources.focus.bill import Bill, Fault, Reading
+from apportion.sources.focus.bill import Bill, Reading
 from apportion.sources.focus.identity import line_ids
 from apportion.sources.focus.placing import place
 
@@ -25,7 +26,9 @@ def deliveries(bills: Sequence[Bill], reading: Reading, window: Interval | None)
     lines = place(bills)
     parts = [lines.slice(first, STEP).combine_chunks() for first in range(0, lines.num_rows, STEP)]
     ids = line_ids(parts, reading.source)
-    whole = lines.append_column("line_id", ids).append_column("source", pa.repeat(pa.scalar(reading.source), lines.num_rows))
+    whole = lines.append_column("line_id", ids).append_column(
+        "source", pa.repeat(pa.scalar(reading.source), lines.num_rows)
+    )
     whole = whole.select(COST_LINES.names).cast(COST_LINES)
     found = list(problems(bills, whole))
     for covered in windows(whole):
@@ -38,7 +41,9 @@ def windows(lines: pa.Table) -> list[Interval]:
     """The billing periods, those that overlap as one: what a later delivery replaces must hold all that it brings."""
     periods = lines.group_by(["billing_start_s"]).aggregate([("billing_end_s", "max")]).sort_by("billing_start_s")
     found: list[Interval] = []
-    for start, end in zip(periods["billing_start_s"].to_pylist(), periods["billing_end_s_max"].to_pylist(), strict=True):
+    for start, end in zip(
+        periods["billing_start_s"].to_pylist(), periods["billing_end_s_max"].to_pylist(), strict=True
+    ):
         if found and start < found[-1].end_s:
             found[-1] = Interval(found[-1].start_s, max(found[-1].end_s, end))
         else:
@@ -61,27 +66,32 @@ def problems(bills: Sequence[Bill], lines: pa.Table) -> Iterator[Found]:
         own = lines.slice(first, bill.lines.num_rows)
         first += bill.lines.num_rows
         home = pc.min((own if own.num_rows else lines)["billing_start_s"]).as_py()
-        by_code: dict[str, list[Fault]] = defaultdict(list)
-        for fault in bill.faults:
-            if fault.row < 0:
-                yield Found(home, Problem(bill.file.name, fault.code, fault.message))
-            else:
-                by_code[fault.code].append(fault)
-        for code, faults in by_code.items():
+        for code, found in groupby(sorted(bill.faults, key=attrgetter("code")), attrgetter("code")):
+            faults = list(found)
             for fault in faults[:LISTED]:
-                line_id, start = own["line_id"][fault.row].as_py(), own["billing_start_s"][fault.row].as_py()
-                yield Found(start, Problem(bill.where(fault.row), code, fault.message, line_id, plain(carried(own, [fault.row]))))
+                line = own.slice(fault.row, 1) if fault.row >= 0 else None  # else it is about the file
+                start = home if line is None else line["billing_start_s"][0].as_py()
+                row, money = ("", Decimal(0)) if line is None else (line["line_id"][0].as_py(), carried(line))
+                where = bill.where(fault.row) if line else bill.file.name
+                yield Found(start, Problem(where, code, fault.message, row, plain(money)))
             if rest := [fault.row for fault in faults[LISTED:]]:
-                yield Found(home, Problem(bill.file.name, code, f"and {len(rest)} more lines with the same fault", f"+{len(rest)}", plain(carried(own, rest))))
+                message = f"and {len(rest)} more lines with the same fault"
+                yield Found(
+                    home, Problem(bill.file.name, code, message, f"+{len(rest)}", plain(carried(own.take(rest))))
+                )
 
 
-def carried(lines: pa.Table, rows: list[int]) -> Decimal:
-    some = lines.select(["EffectiveCost", "BilledCost"]).take(rows)
-    return total(pc.coalesce(some["EffectiveCost"], some["BilledCost"]))
+def carried(lines: pa.Table) -> Decimal:
+    """The money of some lines."""
+    return total(pc.coalesce(lines["EffectiveCost"], lines["BilledCost"]))
 
 
-def delivery(covered: Interval, lines: pa.Table, bills: Sequence[Bill], found: Sequence[Found], reading: Reading) -> Delivery:
-    inside = pc.and_(pc.greater_equal(lines["billing_start_s"], covered.start_s), pc.less(lines["billing_start_s"], covered.end_s))
+def delivery(
+    covered: Interval, lines: pa.Table, bills: Sequence[Bill], found: Sequence[Found], reading: Reading
+) -> Delivery:
+    inside = pc.and_(
+        pc.greater_equal(lines["billing_start_s"], covered.start_s), pc.less(lines["billing_start_s"], covered.end_s)
+    )
     own = lines.filter(inside)
     files = []
     first = 0

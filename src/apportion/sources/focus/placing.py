@@ -23,8 +23,16 @@ def place(bills: Sequence[Bill]) -> pa.Table:
     lines = pa.concat_tables([bill.lines for bill in bills])
     first = pc.min(lines["billing_start_s"]).as_py()
     if first is None and lines["charge_start_s"].null_count:
-        raise InputError("no-billing-period", "no line says readably to which billing period it belongs", where=bills[0].where(0), hint="write times as 2026-10-01T00:00:00Z")
-    lines = fill(lines, "billing_start_s", "charge_start_s", lambda charge: first if charge is None else month(charge).start_s)
+        example = next((fault.message for fault in bills[0].faults if fault.code == "invalid-time"), "")
+        raise InputError(
+            "no-billing-period",
+            f"no line says readably to which billing period it belongs: {example}",
+            where=bills[0].where(0),
+            hint="write times as 2026-10-01T00:00:00Z",
+        )
+    lines = fill(
+        lines, "billing_start_s", "charge_start_s", lambda charge: first if charge is None else month(charge).start_s
+    )
     lines = fill(lines, "billing_end_s", "billing_start_s", lambda start: month(start).end_s)
     lines = fill(lines, "charge_start_s", "billing_start_s", lambda start: start)
     return fill(lines, "charge_end_s", "billing_end_s", lambda end: end)

@@ -1,0 +1,26 @@
+"""Custom logs: usage, capacity, reservations or workloads from CSV, Parquet or JSON lines, by a mapping of columns in the stanza.
+
+A row that cannot be taken is listed with its place and left out: a log carries no money. One delivery a run; its window is the
+setting `window`, else the period asked for, else the whole months that the rows cover.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from apportion.model.delivery import Delivery
+from apportion.model.times import Interval
+from apportion.sources.files.paths import input_files
+from apportion.sources.settings import stanza
+from apportion.sources.usage.delivery import read_log
+from apportion.sources.usage.mapping import SETTINGS, mapping
+
+FORMATS = ("csv", "parquet", "jsonl")
+
+
+def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:
+    """One delivery of all the files that `path` names."""
+    found = stanza(settings, SETTINGS)
+    how = mapping(found)
+    files = input_files(found.text("path"), base, FORMATS, found.where)
+    yield read_log(files, how, window)

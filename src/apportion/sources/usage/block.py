@@ -1,0 +1,221 @@
+"""A block of log rows to columns: who, when, where, how much. Rows that cannot be taken are marked and masked out."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.model.meters import METERS
+from apportion.model.rows import SECOND
+from apportion.sources.cells.amounts import amounts, portion
+from apportion.sources.cells.instants import PER_SECOND, floor_divide, instants
+from apportion.sources.cells.labels import labels_from_cells, labels_from_columns
+from apportion.sources.cells.marks import Marks
+from apportion.sources.cells.parsed import Parsed
+from apportion.sources.cells.text import mask_of, rows_where, text
+from apportion.sources.usage.mapping import How, MeterColumn
+from apportion.sources.usage.words import in_our_words
+
+FAULTS = {
+    "invalid-number": "is not a number",
+    "negative-amount": "is negative",
+    "too-many-digits": "is too large",
+    "invalid-time": "is not a time",
+}
+
+
+@dataclass
+class Block:
+    """Up to a million rows of one file. `keep` is false on rows that are left out."""
+
+    how: How
+    part: pa.Table
+    first_row: int
+    marks: Marks
+    keep: pa.Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.keep = pa.repeat(pa.scalar(True), self.rows)
+
+    @property
+    def rows(self) -> int:
+        return int(self.part.num_rows)
+
+    def cells(self, column: str) -> pa.Array:
+        found = self.part[column]
+        return found.chunk(0) if found.num_chunks == 1 else found.combine_chunks()
+
+    def given(self, name: str) -> pa.Array | None:
+        """The cells of one of our parts, None where the stanza maps none."""
+        column = self.how.columns.get(name)
+        return None if column is None else self.cells(column)
+
+    def words(self, name: str) -> pa.Array:
+        found = self.given(name)
+        return pa.nulls(self.rows, pa.string()) if found is None else text(found)
+
+    def drop(self, mask: pa.Array, code: str, message: str | Callable[[int], str]) -> None:
+        """Leaves out the rows of a mask and says so; those left out already are not named again."""
+        rows = rows_where(pc.and_(mask, self.keep))
+        if rows:
+            self.marks.add(
+                (self.first_row + row for row in rows),
+                code,
+                lambda row: message if isinstance(message, str) else message(row - self.first_row),
+            )
+            self.keep = pc.and_(self.keep, pc.fill_null(pc.invert(mask), fill_value=True))
+
+    def drop_bad(self, parsed: Parsed, column: str) -> None:
+        cells = self.cells(column)
+        for code in dict.fromkeys(parsed.bad.values()):
+            mask = mask_of([row for row, found in parsed.bad.items() if found == code], self.rows)
+            self.drop(mask, code, partial(fault, column, cells, code))
+
+    def key(self, name: str) -> pa.Array:
+        """A column without which a row says nothing."""
+        found = self.words(name)
+        self.drop(found.is_null(), f"missing-{name}", f"the row names no {name}")
+        return found
+
+    def times(self) -> tuple[pa.Array, pa.Array]:
+        """Starts and ends; the end of what still runs is null."""
+        start = self.instant("start")
+        self.drop(start.is_null(), "invalid-time", "the row has no start")
+        if "duration" in self.how.columns:
+            parsed = amounts(self.cells(self.how.columns["duration"]), 1)
+            self.drop_bad(parsed, self.how.columns["duration"])
+            end = pc.add(start, floor_divide(parsed.values, PER_SECOND.get(self.how.time, 1)))
+        else:
+            end = self.instant("end")
+        self.drop(pc.less(end, start), "reversed-period", "the row ends before it starts")
+        return start, end
+
+    def instant(self, name: str) -> pa.Array:
+        column = self.how.columns.get(name)
+        if column is None:
+            return pa.nulls(self.rows, SECOND)
+        parsed = instants(self.cells(column), self.how.zone, self.how.time)
+        self.drop_bad(parsed, column)
+        return parsed.values
+
+    def outcomes(self, end: pa.Array) -> pa.Array:
+        """In our words. What has no end runs; a row that says otherwise has lost its end and is left out."""
+        stated = self.words("outcome")
+        found, unknown = in_our_words(stated, dict(self.how.outcomes), "completed")
+        self.marks.add(
+            (self.first_row + row for row in unknown),
+            "unknown-outcome",
+            lambda row: f"nobody knows the outcome {stated[row - self.first_row].as_py()!r}; it counts as completed",
+        )
+        over = pc.fill_null(pc.not_equal(found, "running"), fill_value=False)
+        self.drop(
+            pc.and_(end.is_null(), over), "missing-end", lambda row: f"the row is {found[row].as_py()} and has no end"
+        )
+        return pc.coalesce(found, pc.if_else(end.is_null(), "running", "completed"))
+
+    def states(self) -> pa.Array:
+        stated = self.words("state")
+        found, unknown = in_our_words(stated, dict(self.how.states), "up")
+        self.marks.add(
+            (self.first_row + row for row in unknown),
+            "unknown-state",
+            lambda row: f"nobody knows the state {stated[row - self.first_row].as_py()!r}; it counts as up",
+        )
+        return pc.fill_null(found, "up")
+
+    def label_columns(self, header: list[str]) -> dict[str, pa.Array]:
+        prefix = self.how.label_prefix
+        columns = {f"{prefix}{label}": column for label, column in self.how.labels.items()}
+        columns |= {f"{prefix}{column}": column for column in self.how.other_columns(header)}
+        return {label: text(self.cells(column)) for label, column in columns.items()}
+
+    def label_maps(self) -> pa.Array | None:
+        if not self.how.labels_json:
+            return None
+        parsed = labels_from_cells(self.cells(self.how.labels_json))
+        self.marks.add(
+            (self.first_row + row for row in parsed.bad),
+            "invalid-labels",
+            f"{self.how.labels_json} is no JSON object; its labels are left out",
+        )
+        return parsed.values
+
+    def labels(self, header: list[str]) -> pa.Array:
+        return labels_from_columns(self.rows, self.label_columns(header), self.label_maps())
+
+    def measured(self, amount: str) -> Iterator[tuple[str, pa.Array, pa.Array, pa.Array]]:
+        """Meter, mask of its rows, amounts and used amounts: for each meter with a column of its own, or for each that a column names."""
+        if self.how.meters:
+            for meter in self.how.meters:
+                yield self.wide(meter)
+            return
+        names = self.key("meter")
+        known = pc.is_in(names, pa.array(sorted(METERS)))
+        self.drop(
+            pc.and_(names.is_valid(), pc.invert(known)),
+            "unknown-meter",
+            lambda row: f"there is no meter {names[row].as_py()!r}; meters: {', '.join(sorted(METERS))}",
+        )
+        present = [name for name in names.unique().to_pylist() if name in METERS]
+        for name in sorted(present):
+            yield self.long(name, pc.fill_null(pc.equal(names, name), fill_value=False), amount)
+
+    def wide(self, meter: MeterColumn) -> tuple[str, pa.Array, pa.Array, pa.Array]:
+        """An empty cell, or a 0, is nothing of that meter."""
+        found = self.amount(meter.column, meter.scale)
+        used = pa.nulls(self.rows, pa.int64())
+        if meter.used:
+            cells = self.cells(meter.used)
+            used = self.used(
+                portion(found, cells, meter.used_of)
+                if meter.used_of
+                else amounts(cells, meter.used_scale, measured=True),
+                meter.used,
+            )
+        some = pc.or_(pc.greater(pc.fill_null(found, 0), 0), pc.greater(pc.fill_null(used, 0), 0))
+        return meter.meter, pc.and_(self.keep, some), pc.fill_null(found, 0), used
+
+    def long(self, meter: str, own: pa.Array, amount: str) -> tuple[str, pa.Array, pa.Array, pa.Array]:
+        column = self.how.columns[amount]
+        others_empty = pc.if_else(own, self.plain_cells(column), None)
+        found = self.amount(column, self.how.scales[meter], others_empty)
+        self.drop(pc.and_(own, others_empty.is_null()), "missing-amount", f"the row has no {amount} amount")
+        used = pa.nulls(self.rows, pa.int64())
+        if "used" in self.how.columns:
+            cells = pc.if_else(own, self.plain_cells(self.how.columns["used"]), None)
+            used = self.used(amounts(cells, self.how.scales[meter], measured=True), self.how.columns["used"])
+        return meter, pc.and_(pc.and_(self.keep, own), found.is_valid()), found, used
+
+    def plain_cells(self, column: str) -> pa.Array:
+        cells = self.cells(column)
+        return pc.cast(cells, cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
+
+    def amount(self, column: str, scale: int, cells: pa.Array | None = None) -> pa.Array:
+        """A bad amount leaves out this meter of the row, not the row."""
+        cells = self.cells(column) if cells is None else cells
+        parsed = amounts(cells, scale)
+        self.marks.add_bad(
+            parsed.bad,
+            lambda row: f"{shown(column, cells, row)} {FAULTS[parsed.bad[row]]}; this amount is left out",
+            self.first_row,
+        )
+        return parsed.values
+
+    def used(self, parsed: Parsed, column: str) -> pa.Array:
+        cells = self.cells(column)
+        self.marks.add_bad(
+            parsed.bad,
+            lambda row: f"{shown(column, cells, row)} {FAULTS[parsed.bad[row]]}; it counts as not measured",
+            self.first_row,
+        )
+        return parsed.values
+
+
+def fault(column: str, cells: pa.Array, code: str, row: int) -> str:
+    return f"{shown(column, cells, row)} {FAULTS[code]}"
+
+
+def shown(column: str, cells: pa.Array, row: int) -> str:
+    return f"{column} {str(cells[row].as_py())[:40]!r}"

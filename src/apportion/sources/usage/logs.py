@@ -1,0 +1,161 @@
+"""Log files to Arrow tables in our columns; ends of what still runs stay null until the window is known."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.errors import Problem
+from apportion.model.delivery import FileDigest
+from apportion.model.rows import TABLES
+from apportion.sources.cells.marks import Marks
+from apportion.sources.files.paths import InputFile
+from apportion.sources.files.read import read_sheet
+from apportion.sources.files.sheet import Sheet, once
+from apportion.sources.usage.block import Block
+from apportion.sources.usage.mapping import How
+
+LABEL = "label:"  # label columns of a workload log, until one map is made of them
+MAP = "labels"
+WIDE = pa.decimal128(38, 0)
+
+
+@dataclass
+class Log:
+    """What the files gave: usage, capacity or reservation rows, and the rows about workloads."""
+
+    rows: list[pa.Table] = field(default_factory=list)
+    workloads: list[pa.Table] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    files: list[FileDigest] = field(default_factory=list)
+
+
+def read_logs(files: Sequence[InputFile], how: How) -> Log:
+    """All files of a source."""
+    log = Log()
+    seen: dict[str, str] = {}
+    for file in files:
+        sheet = read_sheet(file, partial(how.wanted, file), how.delimiter)
+        once(sheet, seen)
+        read_sheet_into(log, sheet, how)
+    return log
+
+
+def read_sheet_into(log: Log, sheet: Sheet, how: How) -> None:
+    marks = Marks(sheet.file.name, sheet.where)
+    for bad in sheet.bad_rows:
+        marks.note("malformed-row", bad.message, bad.where)
+    control = Decimal(0)
+    for first_row, part in sheet.parts():
+        block = Block(how, part, first_row, marks)
+        for table in READERS[how.records](block, list(sheet.header), log):
+            log.rows.append(table)
+            amount = table["allocated" if how.records == "usage" else "amount"]
+            control += pc.sum(pc.cast(amount, WIDE)).as_py() or 0
+    log.problems.extend(marks.listed())
+    log.files.append(
+        FileDigest(sheet.file.name, sheet.sha256, sheet.table.num_rows + len(sheet.bad_rows), str(control))
+    )
+
+
+def read_usage(block: Block, header: list[str], log: Log) -> list[pa.Table]:
+    workload = block.key("workload")
+    start, end = block.times()
+    add_workloads(block, header, log, (workload, start, end))
+    resource = pc.fill_null(block.words("resource"), "")
+    tables = []
+    for meter, mask, allocated, used in block.measured("allocated"):
+        whole = {
+            "workload": workload,
+            "resource": resource,
+            "start_s": start,
+            "end_s": end,
+            "allocated": allocated,
+            "used": used,
+        }
+        tables.append(kept(whole, pc.and_(mask, block.keep), block, meter))
+    return tables
+
+
+def read_workloads(block: Block, header: list[str], log: Log) -> list[pa.Table]:
+    workload = block.key("workload")
+    start, end = block.times()
+    add_workloads(block, header, log, (workload, start, end))
+    return []
+
+
+def add_workloads(block: Block, header: list[str], log: Log, who: tuple[pa.Array, pa.Array, pa.Array]) -> None:
+    workload, start, end = who
+    outcome = block.outcomes(end)
+    run = block.words("run")
+    columns = {
+        "workload": workload,
+        "run": pc.coalesce(run, workload),
+        "name": block.words("name"),
+        "start_s": start,
+        "end_s": end,
+        "outcome": outcome,
+    }
+    columns |= {LABEL + label: values for label, values in block.label_columns(header).items()}
+    maps = block.label_maps()
+    if maps is not None:
+        columns[MAP] = maps
+    log.workloads.append(kept(columns, block.keep, block))
+
+
+def read_capacity(block: Block, header: list[str], _: Log) -> list[pa.Table]:
+    resource = block.key("resource")
+    start, end = block.times()
+    whole = {
+        "resource": resource,
+        "start_s": start,
+        "end_s": end,
+        "state": block.states(),
+        "labels": block.labels(header),
+    }
+    return [
+        kept({**whole, "amount": amount}, pc.and_(mask, block.keep), block, meter)
+        for meter, mask, amount, _ in block.measured("amount")
+    ]
+
+
+def read_reservations(block: Block, header: list[str], _: Log) -> list[pa.Table]:
+    reservation = block.key("reservation")
+    start, end = block.times()
+    whole = {"reservation": reservation, "start_s": start, "end_s": end, "labels": block.labels(header)}
+    return [
+        kept({**whole, "amount": amount}, pc.and_(mask, block.keep), block, meter)
+        for meter, mask, amount, _ in block.measured("amount")
+    ]
+
+
+def kept(columns: dict[str, pa.Array], mask: pa.Array, block: Block, meter: str = "") -> pa.Table:
+    """The rows that stay, with their source and meter."""
+    table = pa.table(columns)
+    table = table if pc.all(mask, min_count=0).as_py() else table.filter(mask)
+    constants = {"source": block.how.source} | ({"meter": meter} if meter else {})
+    for name, value in constants.items():
+        table = table.append_column(name, pa.repeat(pa.scalar(value), table.num_rows))
+    return table
+
+
+READERS: dict[str, Callable[[Block, list[str], Log], list[pa.Table]]] = {
+    "usage": read_usage,
+    "capacity": read_capacity,
+    "reservations": read_reservations,
+    "workloads": read_workloads,
+}
+
+
+def joined(tables: Sequence[pa.Table], name: str) -> pa.Table:
+    """One table in the order of the schema, still with null ends."""
+    schema = TABLES[name]
+    loose = pa.schema([found.with_nullable(True) for found in schema])
+    return (
+        pa.concat_tables([table.select(schema.names).cast(loose) for table in tables])
+        if tables
+        else loose.empty_table()
+    )

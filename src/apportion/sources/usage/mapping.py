@@ -1,0 +1,206 @@
+"""The stanza of a `usage` source: which column of a log is which part of our rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from apportion.errors import ProjectError
+from apportion.model.meters import METERS
+from apportion.model.rows import OUTCOMES, STATES
+from apportion.model.times import Interval, parse_period, zone_named
+from apportion.sources.cells.instants import FORMS
+from apportion.sources.files.paths import InputFile
+from apportion.sources.files.sheet import missing_columns
+from apportion.sources.settings import Stanza, nearest
+from apportion.sources.usage.units import OF_ALLOCATED, scale
+from apportion.sources.usage.words import OUTCOME_WORDS, STATE_WORDS
+
+SETTINGS = (
+    "records", "columns", "meters", "used_meters", "units", "used_units", "time", "time_zone", "labels", "label_prefix", "labels_json",
+    "outcomes", "states", "window", "delimiter",
+)  # fmt: skip
+COLUMNS = {  # parts of our rows that a log can give; the first one is required, and so is `start`
+    "usage": (
+        "workload",
+        "resource",
+        "start",
+        "end",
+        "duration",
+        "meter",
+        "allocated",
+        "used",
+        "run",
+        "name",
+        "outcome",
+    ),
+    "capacity": ("resource", "start", "end", "duration", "meter", "amount", "state"),
+    "reservations": ("reservation", "start", "end", "duration", "meter", "amount"),
+    "workloads": ("workload", "start", "end", "duration", "run", "name", "outcome"),
+}
+ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class MeterColumn:
+    """Where the amounts of one meter stand. `used_of` is 0 for amounts, 100 or 1 for percent or fraction of the allocated amount."""
+
+    meter: str
+    column: str
+    scale: int
+    used: str = ""
+    used_scale: int = 0
+    used_of: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """A checked stanza."""
+
+    source: str
+    records: str
+    columns: Mapping[str, str]
+    meters: tuple[
+        MeterColumn, ...
+    ]  # one for each meter that has a column of its own; empty where a column names the meter
+    scales: Mapping[str, int]  # of every meter, for logs where a column names it
+    zone: ZoneInfo
+    time: str = "iso"
+    labels: Mapping[str, str] = field(default_factory=dict)  # label -> column
+    all_labels: bool = False
+    label_prefix: str = ""
+    labels_json: str = ""
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    states: Mapping[str, str] = field(default_factory=dict)
+    window: Interval | None = None
+    delimiter: str = ","
+
+    def wanted(self, file: InputFile, header: Sequence[str]) -> list[str]:
+        """The log's columns that are read; refused where one is not there."""
+        named = [
+            *self.columns.values(),
+            *self.labels.values(),
+            *(meter.column for meter in self.meters),
+            *(meter.used for meter in self.meters if meter.used),
+        ]
+        named += [self.labels_json] if self.labels_json else []
+        missing = [name for name in dict.fromkeys(named) if name not in header]
+        if missing:
+            raise missing_columns(missing, header, file)
+        return [*named, *self.other_columns(header)]
+
+    def other_columns(self, header: Sequence[str]) -> list[str]:
+        """Those that `labels = "*"` makes labels: all that nothing else reads."""
+        if not self.all_labels:
+            return []
+        read = {
+            *self.columns.values(),
+            self.labels_json,
+            *(meter.column for meter in self.meters),
+            *(meter.used for meter in self.meters),
+        }
+        return [name for name in dict.fromkeys(header) if name and name not in read]
+
+
+def mapping(found: Stanza) -> How:
+    """Checks everything that can be checked without the files."""
+    records = found.word("records", COLUMNS, "usage")
+    columns = found.words("columns", COLUMNS[records])
+    for name in (COLUMNS[records][0], "start"):
+        if name not in columns:
+            raise ProjectError(
+                "missing-setting",
+                f"columns must say which column is the {name}",
+                where=found.where,
+                hint=f'columns = {{{name} = "..."}}',
+            )
+    zone = zone_named(found.text("time_zone", "UTC"), found.where)
+    labels, everything = label_columns(found.settings.get("labels", {}), found)
+    period = found.text("window", "")
+    return How(
+        source=found.text("name"),
+        records=records,
+        columns=columns,
+        meters=meter_columns(found, records, columns),
+        scales=scales(found, "units"),
+        zone=zone,
+        time=found.word("time", FORMS, "iso"),
+        labels=labels,
+        all_labels=everything,
+        label_prefix=found.text("label_prefix", ""),
+        labels_json=found.text("labels_json", ""),
+        outcomes=own_words(found, "outcomes", OUTCOMES, OUTCOME_WORDS),
+        states=own_words(found, "states", STATES, STATE_WORDS),
+        window=parse_period(period, found.where).interval(zone) if period else None,
+        delimiter=one_character(found),
+    )
+
+
+def label_columns(value: Any, found: Stanza) -> tuple[dict[str, str], bool]:
+    """`labels` is a table of label to column, or "*" for every column that nothing else reads."""
+    if value == ALL:
+        return {}, True
+    return found.words("labels"), False
+
+
+def meter_columns(found: Stanza, records: str, columns: Mapping[str, str]) -> tuple[MeterColumn, ...]:
+    """Either `meters`, a column for each meter, or the columns `meter` and `allocated` (`amount`)."""
+    meters, used = found.words("meters", METERS), found.words("used_meters", METERS)
+    amount = "allocated" if records == "usage" else "amount"
+    if records == "workloads":
+        return ()
+    if bool(meters) == ("meter" in columns):
+        raise ProjectError(
+            "missing-setting",
+            "the stanza must name the amounts in one way",
+            where=found.where,
+            hint=f'meters = {{gpu = "..."}}, or columns with meter and {amount}',
+        )
+    if "meter" in columns and amount not in columns:
+        raise ProjectError(
+            "missing-setting",
+            f"columns must say which column is the {amount}",
+            where=found.where,
+            hint=f'columns = {{{amount} = "..."}}',
+        )
+    if stray := sorted(set(used) - set(meters)):
+        raise ProjectError(
+            "invalid-setting",
+            f"used_meters names {stray[0]}, meters does not",
+            where=found.where,
+            hint=nearest(stray[0], meters),
+        )
+    units, used_units = scales(found, "units"), found.words("used_units", METERS)
+    made = []
+    for meter, column in meters.items():
+        unit = used_units.get(meter)
+        of = OF_ALLOCATED.get(unit or "", 0)
+        own = units[meter] if unit is None or of else scale(meter, unit, found.where)
+        made.append(MeterColumn(meter, column, units[meter], used.get(meter, ""), own, of))
+    return tuple(made)
+
+
+def scales(found: Stanza, key: str) -> dict[str, int]:
+    units = found.words(key, METERS)
+    return {meter: scale(meter, units.get(meter), found.where) for meter in METERS}
+
+
+def own_words(found: Stanza, key: str, valid: Sequence[str], known: Mapping[str, str]) -> dict[str, str]:
+    """The words that are known anyway, and those of the stanza over them."""
+    own = found.words(key)
+    for word, meaning in own.items():
+        if meaning not in valid:
+            raise ProjectError(
+                "invalid-setting",
+                f"{key}.{word} cannot be {meaning!r}",
+                where=found.where,
+                hint=nearest(meaning, valid),
+            )
+    return {**known, **{word.casefold(): meaning for word, meaning in own.items()}}
+
+
+def one_character(found: Stanza) -> str:
+    delimiter = found.text("delimiter", ",")
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+        raise found.refuse("delimiter", "one character", delimiter)
+    return delimiter
