@@ -8,7 +8,7 @@ from typing import Final
 from apportion.sources.demo import shapes
 from apportion.sources.demo.calendar import BURST_DAYS, WARM_UP_S, Calendar
 from apportion.sources.demo.dice import Curve, Dice, running
-from apportion.sources.demo.organisation import CREWS, PLATFORM, VISION, Crew
+from apportion.sources.demo.organisation import CREWS, GENOMICS, PLATFORM, VISION, Crew
 
 Size = tuple[int, int, Curve]  # nodes, amount on each, the curve of its run times
 WHOLE_NODE: Final = 8
@@ -40,6 +40,7 @@ class Job:
     torch: bool
     preemptible: bool
     labelled: bool
+    inside: bool = False  # submitted to its team's reservation, so it runs there only
     attempt: int = 0
     serial: int = 0
 
@@ -180,12 +181,13 @@ class Requests:
 
     def describe(self, queue: str, team: int, phase: str, submit: int, dice: Dice) -> dict[str, object]:
         crew = CREWS[team]
+        user, project = crew.person(dice)
         spot = queue in {"h100", "a100"} and phase != "training" and dice.happens(shapes.PREEMPTIBLE)
         return {
             "submit": submit,
             "crew": crew,
-            "project": crew.projects[min(dice.below(3), dice.below(3))],
-            "user": crew.user(dice),
+            "project": project,
+            "user": user,
             "phase": phase,
             "torch": dice.happens(crew.framework),
             "preemptible": spot,
@@ -193,7 +195,7 @@ class Requests:
         }
 
     def set_pieces(self) -> Iterator[Job]:
-        """Our own choice: three long runs over many nodes, and the holder's work on its reserved nodes."""
+        """Our own choice: three long runs over many nodes, the holder's work on its reserved nodes, and night work of others there."""
         dice = Dice(self.seed, "set pieces")
         for number, (day, hour, nodes, hours, team) in enumerate(
             ((3, 9, 12, 70, 0), (11, 8, 4, 100, 0), (20, 10, 16, 44, 1))
@@ -203,10 +205,18 @@ class Requests:
                       plan=[(hours * 3600, "completed")], **shared)  # type: ignore[arg-type]  # fmt: skip
         for day in (5, 6, 7, 8, 9, 12, 13, 14, 15, 16, 19, 20, 21, 22):
             for half in range(2):
-                shared = self.describe("h100", 4, "training", self.calendar.at(day, 9, half * 20), dice)
-                shared |= {"project": "folding", "labelled": True}
+                shared = self.describe("h100", GENOMICS, "training", self.calendar.at(day, 9, half * 20), dice)
+                user, project = CREWS[GENOMICS].person(dice, "folding")
+                shared |= {"project": project, "user": user, "labelled": True, "inside": True}
                 yield Job(run=f"fold-{day}-{half}", task="", queue="h100", nodes=1, amount=8,
                           plan=[(dice.between(4, 13) * 3600, "completed")], **shared)  # type: ignore[arg-type]  # fmt: skip
+        for day in (6, 13, 20):  # at night others may use the reserved nodes, and are put out in the morning
+            shared = self.describe("h100", VISION, "tuning", self.calendar.at(day, 23), dice) | {
+                "preemptible": True,
+                "labelled": True,
+            }
+            yield Job(run=f"night-{day}", task="", queue="h100", nodes=1, amount=8,
+                      plan=[(30 * 3600, "completed")], **shared)  # type: ignore[arg-type]  # fmt: skip
 
     def services(self) -> Iterator[Job]:
         """Model servers that never end: they began before the month, a new pod replaces the old one at each release, the last is still running."""
@@ -231,7 +241,8 @@ class Requests:
             for number in range(checks):
                 queue = ("h100", "a100")[number % 2]
                 shared = self.describe(queue, PLATFORM, "evaluation", night + number * 300, dice)
-                shared |= {"project": "health", "labelled": True, "preemptible": False}
+                user, project = CREWS[PLATFORM].person(dice, "health")
+                shared |= {"project": project, "user": user, "labelled": True, "preemptible": False}
                 yield Job(run=f"health-{night}-{number}", task="", queue=queue, nodes=1, amount=1,
                           plan=[(dice.between(300, 900), "completed")], **shared)  # type: ignore[arg-type]  # fmt: skip
 

@@ -19,9 +19,13 @@ class Crew:
     def account(self, project: str) -> str:
         return f"{self.stem}-{project}"
 
-    def user(self, dice: Dice) -> str:
-        """A few people do most of the work: the lower of two throws."""
-        return f"u{self.first_user + min(dice.below(self.users), dice.below(self.users))}"
+    def person(self, dice: Dice, project: str = "") -> tuple[str, str]:
+        """A user and the one project that the user works on. A few people do most of the work: the lower of two throws."""
+        number = min(dice.below(self.users), dice.below(self.users))
+        if project:
+            wanted = self.projects.index(project)
+            number = min(number - number % 3 + wanted, wanted + (self.users - 1 - wanted) // 3 * 3)
+        return f"u{self.first_user + number}", self.projects[number % 3]
 
 
 CREWS = (

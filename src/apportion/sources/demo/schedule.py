@@ -103,10 +103,10 @@ class Queue:
         for shelf in self.promised:
             shelf.promised = 0
         self.promised = []
-        hopeless: set[tuple[int, int, bool, str]] = set()
+        hopeless: set[tuple[int, int, bool, bool, str]] = set()
         started = []
         for position, (submit, _, job) in enumerate(self.pending[:DEPTH]):
-            shape = (job.nodes, job.amount, job.preemptible, job.crew.team)
+            shape = (job.nodes, job.amount, job.preemptible, job.inside, job.crew.team)
             shelves = [] if shape in hopeless else self.place(job, now) or self.make_room(job, now)
             if shelves:
                 self.start(job, shelves, now)
@@ -133,6 +133,8 @@ class Queue:
         """Whether a shelf takes this job at all: not while closed; reserved ones take their holder, and others' work that may be put out."""
         if shelf.closed or (self.exact and shelf.size != job.amount) or 0 < shelf.promised < now + job.plan[0][0]:
             return False
+        if job.inside:
+            return job.crew.team == shelf.holder
         if not shelf.holder or job.crew.team == shelf.holder or job.preemptible:
             return True
         return now >= shelf.reserved.end_s or now + job.plan[0][0] <= shelf.reserved.start_s
