@@ -10,14 +10,16 @@ import pyarrow as pa
 from sqlalchemy import Connection, delete, insert, select
 
 from apportion.books import record
+from apportion.books.chain import rows_digest
 from apportion.books.shapes import StoredPlan, StoredPolicy
 from apportion.errors import BooksError
 from apportion.model.rows import BILL_DAYS, POSTINGS
 from apportion.model.times import Period
 
 
-def sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def policy_sha256(policy: StoredPolicy) -> str:
+    """Of all that the books keep of it, so that not even its name or first day can change unseen."""
+    return rows_digest([(policy.version, policy.text, policy.file, policy.name, policy.effective)])
 
 
 def save_policy(connection: Connection, policy: StoredPolicy) -> None:
@@ -26,7 +28,7 @@ def save_policy(connection: Connection, policy: StoredPolicy) -> None:
     if connection.execute(select(table.c.seq).where(table.c.version == policy.version)).first():
         return
     values = {name: getattr(policy, name) for name in ("version", "text", "file", "name", "effective")}
-    connection.execute(insert(table).values(**values, text_sha256=sha256(policy.text), saved_s=int(time.time())))
+    connection.execute(insert(table).values(**values, sha256=policy_sha256(policy), saved_s=int(time.time())))
 
 
 def read_policies(connection: Connection) -> list[StoredPolicy]:
@@ -79,7 +81,7 @@ def load_plan(connection: Connection, period: str) -> StoredPlan | None:
     )
     if row is None:
         return None
-    if plan_sha256(dict(row.items())) != row["sha256"]:
+    if plan_sha256({**row}) != row["sha256"]:
         raise BooksError(
             "damaged-plan",
             f"the stored plan of {period} is not what was saved",

@@ -1,6 +1,7 @@
 """The books as the rest of the program sees them: the only writer of evidence and record."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -9,15 +10,18 @@ import pyarrow.dataset as ds
 from sqlalchemy import select
 
 from apportion.books import agreed, deliveries, ledger, record
+from apportion.books.backup import backup
 from apportion.books.catalog import Evidence
 from apportion.books.database import reading, writing
 from apportion.books.failures import spoken
+from apportion.books.gc import collect
 from apportion.books.ingest import ingest
 from apportion.books.locks import Locks
 from apportion.books.post import post
 from apportion.books.publish import published, versions
-from apportion.books.shapes import Posted, Receipt, Run, StoredPlan, StoredPolicy, StoredRun, TableVersion
+from apportion.books.shapes import Finding, Posted, Receipt, Run, StoredPlan, StoredPolicy, StoredRun, TableVersion
 from apportion.books.tables import EVIDENCE
+from apportion.books.verify import verify
 from apportion.errors import BooksError, Problem
 from apportion.model.delivery import Delivery
 from apportion.model.times import Period
@@ -140,6 +144,20 @@ class Books:
     def head(self, period: str | None = None) -> str:
         with spoken(), reading(self.engine) as connection:
             return ledger.read_head(connection, None if period is None else str(period))
+
+    def verify(self, head: str | None = None) -> list[Finding]:
+        with spoken():
+            return verify(self.evidence, head)
+
+    def backup(self, path: str | Path) -> None:
+        """One .tar file, or .tar.gz; `restore` makes books of it."""
+        with spoken():
+            backup(self.evidence, self.locks, Path(path))
+
+    def gc(self, older_than_s: int) -> list[str]:
+        """Removes files older than this that nothing names, and returns them."""
+        with spoken():
+            return collect(self.evidence, self.locks, older_than_s)
 
     def close(self) -> None:
         self.engine.dispose()

@@ -5,7 +5,7 @@ died may have left Iceberg's own pointer further on; the next writer, holding th
 what the dead one wrote is nobody's: `gc` sweeps it up.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -90,17 +90,14 @@ class Evidence:
         self.io = SyncedFileIO(self.properties)
 
     def create(self, name: str) -> Commit:
-        """With an empty first snapshot, so that every table always has one to name. Finishes what a dead creator began."""
+        """With an empty first snapshot, so that every table always has one to name. What a dead creator left is begun anew."""
         with suppress(NamespaceAlreadyExistsError):
             self.catalog.create_namespace(NAMESPACE)
-        try:
-            table = self.catalog.load_table((NAMESPACE, name))
-        except NoSuchTableError:
-            table = self.catalog.create_table(
-                (NAMESPACE, name), EVIDENCE[name], f"{self.logical}/{name}", properties=PROPERTIES
-            )
-        if table.current_snapshot() is None:
-            table.append(EVIDENCE[name].empty_table())
+        with suppress(NoSuchTableError):
+            self.catalog.drop_table((NAMESPACE, name))
+        place = f"{self.logical}/{name}"
+        table = self.catalog.create_table((NAMESPACE, name), EVIDENCE[name], place, properties=PROPERTIES)
+        table.append(EVIDENCE[name].empty_table())
         return self.committed(table, "")
 
     def open(self, name: str, metadata: str) -> Table:
@@ -128,12 +125,12 @@ class Evidence:
         with self.io.new_input(f"{self.logical}/{path}").open() as file:
             return pq.read_table(file, columns=columns, page_checksum_verification=True).cast(schema)
 
-    def write(self, table: Table, rows: pa.Table, part: str, known: int | None = None) -> list[NewFile]:
-        """Parquet files of one part (a source, or a period's charges). `known` is the content sum of `rows`, where it was taken already."""
+    def write(self, table: Table, rows: pa.Table, part: str, known: Callable[[], int] | None = None) -> list[NewFile]:
+        """Parquet files of one part (a source, or a period's charges). `known` tells the content sum of `rows`, where it was taken already."""
         parts = [rows.slice(start, ROWS_PER_FILE) for start in range(0, rows.num_rows, ROWS_PER_FILE)]
         return [self.write_file(table, piece, part, known if len(parts) == 1 else None) for piece in parts]
 
-    def write_file(self, table: Table, rows: pa.Table, part: str, known: int | None = None) -> NewFile:
+    def write_file(self, table: Table, rows: pa.Table, part: str, known: Callable[[], int] | None = None) -> NewFile:
         name = table.name()[-1]
         location = table.location_provider().new_data_location(f"{uuid4()}.parquet")
         schema = numbered(EVIDENCE[name], table.schema())
@@ -141,7 +138,7 @@ class Evidence:
             writer.write_table(rows.cast(schema), row_group_size=ROWS_PER_GROUP)
         start_s, end_s = span(name, rows)
         written = self.written.files[location]
-        content = "" if name == "charges" else f"{content_sum(rows) if known is None else known:032x}"
+        content = "" if name == "charges" else f"{content_sum(rows) if known is None else known():032x}"
         stored = StoredFile(
             self.relative(location), name, "data", written.sha256, written.bytes, rows.num_rows, control_total(name, rows),
             content, part, start_s, end_s,

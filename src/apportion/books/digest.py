@@ -51,23 +51,24 @@ def content_sum(rows: pa.Table) -> int:
 
 def row_text(schema: pa.Schema) -> str:
     """The SQL expression of a row's canonical text."""
-    return " || ".join(field_text(f'"{field.name}"', field.type, nullable=field.nullable) for field in schema)
+    texts = [field_text(f'"{field.name}"', field.type, nullable=field.nullable) for field in schema]
+    return f"concat({', '.join(texts)})"  # one call: a chain of || copies the text again for each field
 
 
 def field_text(column: str, kind: pa.DataType, *, nullable: bool) -> str:
-    if pa.types.is_string(kind):
-        text = prefixed(column)
-    elif pa.types.is_map(kind):
-        entry = f"{prefixed('e.key')} || coalesce({prefixed('e.value')}, '-')"
+    if pa.types.is_map(kind):
+        entry = (
+            f"concat({prefixed('e.key')}, CASE WHEN e.value IS NULL THEN '-' ELSE concat({prefixed('e.value')}) END)"
+        )
         entries = f"list_sort(list_transform(map_entries({column}), lambda e: {entry}))"
-        text = f"(cardinality({column}) || '{{' || coalesce(list_aggregate({entries}, 'string_agg', ''), '') || '}}')"
+        text = f"cardinality({column}), '{{', list_aggregate({entries}, 'string_agg', ''), '}}'"
     else:
-        text = f"({column}::VARCHAR || ';')"
-    return f"coalesce({text}, '-')" if nullable else text
+        text = prefixed(column) if pa.types.is_string(kind) else f"{column}, ';'"
+    return f"CASE WHEN {column} IS NULL THEN '-' ELSE concat({text}) END" if nullable else text
 
 
 def prefixed(column: str) -> str:
-    return f"(strlen({column}) || ':' || {column})"
+    return f"strlen({column}), ':', {column}"
 
 
 def table_digest(name: str, rows: int, sums: Iterable[int]) -> str:

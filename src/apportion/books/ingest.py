@@ -8,12 +8,14 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
+from functools import cache, cached_property
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import Connection, Row, Table, func, insert, select, update
+from sqlalchemy import Connection, Table, func, insert, select, update
 
 from apportion.books import record
 from apportion.books.catalog import Commit, Evidence
@@ -29,80 +31,72 @@ from apportion.books.window import inside, outside, overlaps
 from apportion.model.delivery import Delivery
 
 
-@dataclass(frozen=True, slots=True)
 class Prepared:
-    """A delivery's rows as they will be kept."""
+    """A delivery's rows as they will be kept. Their content is summed beside the other work, and waited for when it is needed."""
 
-    delivery: Delivery
-    rows: Mapping[str, pa.Table]
-    sums: Mapping[str, int]
-    outside: Mapping[str, int]
-    conflicts: tuple[Conflict, ...]
-    digest: str
+    def __init__(self, delivery: Delivery) -> None:
+        role_of(delivery)  # refused now rather than after the work
+        self.delivery = delivery
+        self.rows: dict[str, pa.Table] = {}
+        self.outside: dict[str, int] = {}
+        self.sums: dict[str, Future[int]] = {}
+        self.conflicts: list[Conflict] = []
+        for name in sorted(delivery.tables):
+            settled, doubtful = settle(name, fit(name, delivery.tables[name], delivery.source))
+            rows = settled if KEEPING[name].cut == "none" else inside(name, settled, delivery.window)
+            self.rows[name] = rows
+            self.outside[name] = settled.num_rows - rows.num_rows
+            self.sums[name] = summing().submit(content_sum, rows)
+            self.conflicts += doubtful
+
+    @cached_property
+    def digest(self) -> str:
+        """What was said, whatever the order and the files it came in."""
+        delivery = self.delivery
+        said = {
+            "source": delivery.source,
+            "window": [delivery.window.start_s, delivery.window.end_s],
+            "tables": {name: [rows.num_rows, f"{self.sums[name].result():032x}"] for name, rows in self.rows.items()},
+            "conflicts": sorted(json.dumps(asdict(conflict), sort_keys=True) for conflict in self.conflicts),
+            "problems": sorted(json.dumps(asdict(problem), sort_keys=True) for problem in delivery.problems),
+            "scopes": sorted(json.dumps(asdict(scope), sort_keys=True) for scope in delivery.scopes),
+        }
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def summing() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="digest")
 
 
 def ingest(evidence: Evidence, locks: Locks, delivery: Delivery) -> Receipt:
-    prepared = prepare(delivery)
+    prepared = Prepared(delivery)
     known = latest(evidence, prepared)
     if known is not None:
-        return receipt_of(known, prepared)
+        return known
     names = {*delivery.tables, "cost_lines"} if delivery.scopes else set(delivery.tables)
     with locks.hold(names or {"deliveries"}):
         known = latest(evidence, prepared)  # another process may have delivered the same while this one waited
-        if known is not None:
-            return receipt_of(known, prepared)
-        return take_in(evidence, prepared)
+        return take_in(evidence, prepared) if known is None else known
 
 
-def prepare(delivery: Delivery) -> Prepared:
-    role_of(delivery)  # refused now rather than after the work
-    rows: dict[str, pa.Table] = {}
-    beyond: dict[str, int] = {}
-    conflicts: list[Conflict] = []
-    for name in sorted(delivery.tables):
-        settled, doubtful = settle(name, fit(name, delivery.tables[name], delivery.source))
-        rows[name] = settled if KEEPING[name].cut == "none" else inside(name, settled, delivery.window)
-        beyond[name] = settled.num_rows - rows[name].num_rows
-        conflicts += doubtful
-    sums = {name: content_sum(table) for name, table in rows.items()}
-    said = {name: f"{table.num_rows} {sums[name]:032x}" for name, table in rows.items()}
-    return Prepared(delivery, rows, sums, beyond, tuple(conflicts), digest_of(delivery, said, conflicts))
-
-
-def digest_of(delivery: Delivery, tables: Mapping[str, str], conflicts: list[Conflict]) -> str:
-    """What was said, whatever the order and the files it came in."""
-    said = {
-        "source": delivery.source,
-        "window": [delivery.window.start_s, delivery.window.end_s],
-        "tables": dict(tables),
-        "conflicts": sorted(json.dumps(asdict(conflict), sort_keys=True) for conflict in conflicts),
-        "problems": sorted(json.dumps(asdict(problem), sort_keys=True) for problem in delivery.problems),
-        "scopes": sorted(json.dumps(asdict(scope), sort_keys=True) for scope in delivery.scopes),
-    }
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-
-
-def latest(evidence: Evidence, prepared: Prepared) -> Row[tuple[object, ...]] | None:
+def latest(evidence: Evidence, prepared: Prepared) -> Receipt | None:
     """The last delivery of this source that spoke of this window and these tables, if it said the very same."""
     table, window = record.deliveries, prepared.delivery.window
-    overlapping = select(table).where(
-        table.c.source == prepared.delivery.source, table.c.start_s < window.end_s, table.c.end_s > window.start_s
-    )
+    mine = select(table).where(table.c.source == prepared.delivery.source)
+    overlapping = mine.where(table.c.start_s < window.end_s, table.c.end_s > window.start_s)
     with reading(evidence.engine) as connection:
-        for row in connection.execute(overlapping.order_by(table.c.seq.desc())):
-            if row.digest == prepared.digest:
-                return row
-            if not prepared.rows or set(json.loads(row.tables)) & set(prepared.rows):
-                return None
+        rows = connection.execute(overlapping.order_by(table.c.seq.desc())).all()
+    for row in rows:
+        if row.digest == prepared.digest:
+            counted = {name: kept.num_rows for name, kept in prepared.rows.items()}
+            return Receipt(
+                changed=False, delivery_id=row.delivery_id, rows=counted, replaced=dict.fromkeys(counted, 0),
+                quarantined=row.quarantined, outside=prepared.outside,
+            )  # fmt: skip
+        if not prepared.rows or set(json.loads(row.tables)) & set(prepared.rows):
+            return None
     return None
-
-
-def receipt_of(row: Row[tuple[object, ...]], prepared: Prepared) -> Receipt:
-    counted = {name: rows.num_rows for name, rows in prepared.rows.items()}
-    return Receipt(
-        changed=False, delivery_id=row.delivery_id, rows=counted, replaced=dict.fromkeys(counted, 0),
-        quarantined=row.quarantined, outside=dict(prepared.outside),
-    )  # fmt: skip
 
 
 def take_in(evidence: Evidence, prepared: Prepared) -> Receipt:
@@ -135,7 +129,7 @@ def replace(evidence: Evidence, name: str, prepared: Prepared) -> tuple[Commit |
         metadata = published(connection, name).metadata
     table = evidence.open(name, metadata)
     added = evidence.write(table, kept, delivery.source) + evidence.write(
-        table, rows, delivery.source, prepared.sums[name]
+        table, rows, delivery.source, prepared.sums[name].result
     )
     return evidence.commit(table, removed, added), count
 
@@ -208,7 +202,7 @@ def record_delivery(connection: Connection, prepared: Prepared, replaced: Mappin
     )
     return Receipt(
         changed=True, delivery_id=delivery_id, rows=rows, replaced=dict(replaced),
-        quarantined=len(prepared.conflicts), outside=dict(prepared.outside),
+        quarantined=len(prepared.conflicts), outside=prepared.outside,
     )  # fmt: skip
 
 

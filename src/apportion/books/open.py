@@ -1,6 +1,9 @@
 """Opening the books, and making them where there are none."""
 
 import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from pyiceberg.catalog.sql import SqlCatalogBaseTable
@@ -9,17 +12,18 @@ from sqlalchemy import Engine, insert, inspect, select
 from apportion.books import record
 from apportion.books.books import Books
 from apportion.books.catalog import Evidence
-from apportion.books.database import connect, reading, sqlite_file, writing
+from apportion.books.database import BUSY_S, connect, reading, sqlite_file, writing
 from apportion.books.failures import spoken
 from apportion.books.fileio import make_folder, sync_folder
 from apportion.books.locks import Locks
 from apportion.books.publish import publish
+from apportion.books.restore import opened, restore_files, restore_record, restored_warehouse
 from apportion.books.shapes import Finding, Posted, Receipt, Run, StoredPlan, StoredPolicy, StoredRun, TableVersion
 from apportion.books.tables import EVIDENCE
 from apportion.errors import BooksError
 
 __all__ = [
-    "Books", "Finding", "Posted", "Receipt", "Run", "StoredPlan", "StoredPolicy", "StoredRun", "TableVersion", "open_books",
+    "Books", "Finding", "Posted", "Receipt", "Run", "StoredPlan", "StoredPolicy", "StoredRun", "TableVersion", "open_books", "restore",
 ]  # fmt: skip
 
 
@@ -27,11 +31,32 @@ def open_books(url: str, warehouse: str, *, create: bool = False) -> Books:
     """`warehouse` is a folder or an object store's URI. With `create`, books that are missing or half made are made."""
     with spoken():
         engine = connect(url)
-        place = warehouse if "://" in warehouse else os.path.abspath(warehouse)  # noqa: PTH100 - keeps symbolic links as they are
+        place = absolute(warehouse)
         locks = Locks(engine, lock_folder(engine, place))
         if create and not is_whole(engine):
             make(engine, locks, place)
         return Books(Evidence(engine, written_under(engine, url), place), locks)
+
+
+def restore(path: str | Path, url: str, warehouse: str) -> Books:
+    """Books as they were when `path` was written, under a new name: nothing that exists is overwritten."""
+    with spoken():
+        engine = connect(url)
+        place = absolute(warehouse)
+        locks = Locks(engine, lock_folder(engine, place))
+        with opened(Path(path)) as (archive, contents), prepared(engine, locks):
+            if holds_rows(engine):
+                message = "there are books here already"
+                raise BooksError("books-exist", message, where=url, hint="restore into a new database and a new folder")
+            logical = restored_warehouse(archive, contents)
+            evidence = Evidence(engine, logical, place)
+            restore_files(archive, contents, evidence)
+            restore_record(archive, contents, evidence)
+        return open_books(url, warehouse)
+
+
+def absolute(warehouse: str) -> str:
+    return warehouse if "://" in warehouse else os.path.abspath(warehouse)  # noqa: PTH100 - keeps symbolic links as they are
 
 
 def lock_folder(engine: Engine, place: str) -> Path | None:
@@ -41,17 +66,24 @@ def lock_folder(engine: Engine, place: str) -> Path | None:
     return file.with_name(file.name + ".locks") if "://" in place else Path(place) / ".locks"
 
 
-def make(engine: Engine, locks: Locks, place: str) -> None:
+@contextmanager
+def prepared(engine: Engine, locks: Locks) -> Iterator[None]:
+    """The empty tables of the record and the catalog, with nobody else making books at the same time."""
     file = sqlite_file(engine)
     if file is not None:
         make_folder(file.parent)
     with locks.hold(["create"]):
         if file is not None:
-            with engine.connect() as connection:
-                connection.connection.driver_connection.execute("PRAGMA journal_mode=WAL")  # type: ignore[union-attr]
+            with closing(sqlite3.connect(file, timeout=BUSY_S)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
             sync_folder(file.parent)
         record.record.create_all(engine)
         SqlCatalogBaseTable.metadata.create_all(engine)
+        yield
+
+
+def make(engine: Engine, locks: Locks, place: str) -> None:
+    with prepared(engine, locks):
         with writing(engine) as connection:
             known = connection.scalar(select(record.meta.c.value).where(record.meta.c.key == "warehouse"))
             if known is None:
@@ -76,6 +108,13 @@ def written_under(engine: Engine, url: str) -> str:
         message = f"these books were written by another version (schema {known.get('schema')}, this one writes {record.SCHEMA_VERSION})"
         raise BooksError("books-version", message, where=url, hint="open them with the version that wrote them")
     return str(known["warehouse"])
+
+
+def holds_rows(engine: Engine) -> bool:
+    with reading(engine) as connection:
+        return any(
+            connection.execute(select(table).limit(1)).first() for table in (record.meta, record.published, record.runs)
+        )
 
 
 def is_whole(engine: Engine) -> bool:

@@ -120,7 +120,7 @@ def check_days(content: Content, postings: list[tuple[Any, ...]], when: str) -> 
 
 def run_row(connection: Connection, content: Content) -> dict[str, Any]:
     run, policies = content.run, record.policies
-    policy = connection.scalar(select(policies.c.text_sha256).where(policies.c.version == run.policy_version))
+    policy = connection.scalar(select(policies.c.sha256).where(policies.c.version == run.policy_version))
     if policy is None:
         raise BooksError(
             "unknown-policy",

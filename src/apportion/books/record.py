@@ -61,7 +61,7 @@ meta = Table("meta", record, text("key", key=True), text("value"))
 policies = Table(
     "policies", record,
     Column("seq", Seq, primary_key=True), Column("version", Text, nullable=False, unique=True),
-    text("name"), text("file"), text("effective"), text("text"), text("text_sha256"), whole("saved_s"),
+    text("name"), text("file"), text("effective"), text("text"), text("sha256"), whole("saved_s"),
 )  # fmt: skip
 plans = Table(
     "plans", record,

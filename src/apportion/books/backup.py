@@ -1,0 +1,99 @@
+"""A copy of the books in one file, the same whichever database they are in, and books from such a copy.
+
+The record goes in as one line of JSON per row, read in one transaction; the warehouse as the files that this record names. So a
+copy from SQLite can be restored into PostgreSQL and the other way round, and both have the same head.
+"""
+
+import base64
+import hashlib
+import io
+import json
+import os
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pyiceberg.catalog.sql import IcebergTables, SqlCatalogBaseTable
+from sqlalchemy import Connection, Table, select
+
+from apportion.books import record
+from apportion.books.catalog import Evidence
+from apportion.books.database import reading
+from apportion.books.fileio import sync_folder
+from apportion.books.ledger import read_head
+from apportion.books.locks import Locks
+from apportion.errors import BooksError
+from apportion.model.money import plain
+
+FORMAT = "apportion backup 1"
+CONTENTS, ROWS, FILES = "contents.json", "record/", "warehouse/"
+
+
+def all_tables() -> list[Table]:
+    return [*record.record.sorted_tables, *SqlCatalogBaseTable.metadata.sorted_tables]
+
+
+def backup(evidence: Evidence, locks: Locks, path: Path) -> None:
+    """Whole or not at all: written beside its place, synced, then given its name."""
+    with locks.hold(["gc"]), reading(evidence.engine) as connection:
+        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                with tarfile.open(fileobj=file, mode="w:gz" if path.suffix in (".gz", ".tgz") else "w") as archive:
+                    write_archive(archive, connection, evidence)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(scratch).replace(path)
+            sync_folder(path.parent.absolute())
+        finally:
+            Path(scratch).unlink(missing_ok=True)
+
+
+def write_archive(archive: tarfile.TarFile, connection: Connection, evidence: Evidence) -> None:
+    contents: dict[str, Any] = {"format": FORMAT, "head": read_head(connection), "files": {}}
+    for table in all_tables():
+        with tempfile.TemporaryFile() as file:
+            whole = hashlib.sha256()
+            for line in dump(connection, table, evidence):
+                file.write(line)
+                whole.update(line)
+            contents["files"][f"{ROWS}{table.name}.jsonl"] = whole.hexdigest()
+            add(archive, f"{ROWS}{table.name}.jsonl", file, file.tell())
+    for row in connection.execute(select(record.files).order_by(record.files.c.path)):
+        contents["files"][FILES + row.path] = row.sha256
+        with evidence.io.new_input(f"{evidence.logical}/{row.path}").open() as source:
+            body = source.read()
+        if hashlib.sha256(body).hexdigest() != row.sha256:
+            hint = "run verify to see what else is damaged, and restore the file from an earlier backup"
+            raise BooksError(
+                "damaged-file", f"{row.path} is not the file that was written; no backup was made", hint=hint
+            )
+        add(archive, FILES + row.path, io.BytesIO(body), len(body))
+    body = json.dumps(contents, indent=1, sort_keys=True).encode()
+    add(archive, CONTENTS, io.BytesIO(body), len(body))
+
+
+def add(archive: tarfile.TarFile, name: str, file: Any, size: int) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = size
+    file.seek(0)
+    archive.addfile(member, file)
+
+
+def dump(connection: Connection, table: Table, evidence: Evidence) -> Iterator[bytes]:
+    """A table's rows in the order of their keys. Iceberg's pointer goes out as published, whatever a writer is doing just now."""
+    names = {row.table: f"{evidence.logical}/{row.metadata}" for row in connection.execute(select(record.published))}
+    query = select(table).order_by(*table.primary_key.columns).execution_options(yield_per=10_000)
+    for row in connection.execute(query).mappings():
+        values = {name: plainly(value) for name, value in row.items()}
+        if table.name == IcebergTables.__tablename__:
+            values |= {"metadata_location": names[values["table_name"]], "previous_metadata_location": None}
+        yield json.dumps(values, sort_keys=True).encode() + b"\n"
+
+
+def plainly(value: object) -> object:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return value if value is None or isinstance(value, str | int | bool) else plain(value)  # type: ignore[arg-type]

@@ -1,0 +1,76 @@
+"""Files that nobody names: what dead writers left, and metadata that later metadata replaced."""
+
+import time
+
+from pyarrow.fs import FileSelector, FileType
+from pyiceberg.table import StaticTable
+from sqlalchemy import delete, select
+
+from apportion.books import record
+from apportion.books.catalog import Evidence
+from apportion.books.database import reading, writing
+from apportion.books.locks import Locks
+from apportion.books.publish import published
+from apportion.books.tables import EVIDENCE
+
+AT_ONCE = 500
+
+
+def collect(evidence: Evidence, locks: Locks, older_than_s: int) -> list[str]:
+    """Removes what is older and returns it. Snapshots stay, however old: postings and explanations rest on them."""
+    removed: list[str] = []
+    with locks.hold(["gc"]):
+        for name in EVIDENCE:
+            with locks.hold([name]):
+                removed += sweep(evidence, name, int(time.time()) - older_than_s)
+    return removed
+
+
+def sweep(evidence: Evidence, name: str, before_s: int) -> list[str]:
+    with reading(evidence.engine) as connection:
+        metadata = published(connection, name).metadata
+    evidence.open(name, metadata)  # nothing of a dead writer's is named from here on
+    ages = listing(evidence, name)
+    kept = named_files(evidence, evidence.read(metadata)) | {metadata}
+    if (
+        ages.get(metadata, before_s) >= before_s
+    ):  # published just now: a reader may still be on its way to the one before
+        kept |= {path for path in ages if path.endswith(".metadata.json")} & recorded(evidence, name)
+    orphans = sorted(path for path, written_s in ages.items() if path not in kept and written_s <= before_s)
+    forget(evidence, orphans)
+    for path in orphans:
+        evidence.io.delete(f"{evidence.logical}/{path}")
+    return [evidence.place(path) for path in orphans]
+
+
+def listing(evidence: Evidence, name: str) -> dict[str, int]:
+    """Every file of the table's folder and when it was written."""
+    filesystem, (folder,) = evidence.filesystem([evidence.place(name)])
+    found = filesystem.get_file_info(FileSelector(folder, recursive=True, allow_not_found=True))
+    start = len(folder) - len(name)
+    return {file.path[start:]: (file.mtime_ns or 0) // 10**9 for file in found if file.type == FileType.File}
+
+
+def named_files(evidence: Evidence, table: StaticTable) -> set[str]:
+    """All that any snapshot of the published metadata needs."""
+    found: set[str] = set()
+    for snapshot in table.metadata.snapshots:
+        found.add(snapshot.manifest_list)
+        for manifest in snapshot.manifests(table.io):
+            found.add(manifest.manifest_path)
+            found |= {
+                entry.data_file.file_path for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)
+            }
+    return {evidence.relative(location) for location in found}
+
+
+def recorded(evidence: Evidence, name: str) -> set[str]:
+    with reading(evidence.engine) as connection:
+        return set(connection.scalars(select(record.files.c.path).where(record.files.c.table == name)))
+
+
+def forget(evidence: Evidence, paths: list[str]) -> None:
+    """Before they go, so that a crash leaves an orphan and never a record of nothing."""
+    with writing(evidence.engine) as connection:
+        for start in range(0, len(paths), AT_ONCE):
+            connection.execute(delete(record.files).where(record.files.c.path.in_(paths[start : start + AT_ONCE])))

@@ -1,0 +1,66 @@
+"""Is everything still what was recorded? Every link, bill, policy, plan, file and manifest is looked at again."""
+
+from collections.abc import Callable, Iterator
+
+from sqlalchemy import Connection, select, text
+from sqlalchemy.exc import DBAPIError
+
+from apportion.books import record
+from apportion.books.agreed import plan_sha256, policy_sha256, read_policies
+from apportion.books.catalog import Evidence
+from apportion.books.database import reading
+from apportion.books.shapes import Finding
+from apportion.books.verify_evidence import check_evidence, check_files
+from apportion.books.verify_ledger import check_bills, check_chain
+
+Check = Callable[[Connection], Iterator[Finding]]
+
+
+def verify(evidence: Evidence, head: str | None) -> list[Finding]:
+    """What is wrong; nothing, if all is well. With `head`, a ledger that was cut off after it was printed is found too."""
+    checks: tuple[Check, ...] = (
+        check_database,
+        lambda connection: check_chain(connection, head),
+        check_bills,
+        check_policies,
+        check_plans,
+        lambda connection: check_files(connection, evidence),
+        lambda connection: check_evidence(connection, evidence),
+    )
+    with reading(evidence.engine) as connection:
+        return [finding for check in checks for finding in guarded(check, connection)]
+
+
+def guarded(check: Check, connection: Connection) -> Iterator[Finding]:
+    """Damage may show in ways that no check foresaw: whatever it breaks, it is a finding."""
+    try:
+        with connection.begin_nested():
+            yield from check(connection)
+    except Exception as error:  # noqa: BLE001 - a damaged record can make any reader fail
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        yield Finding("unreadable", "the record", f"it cannot be read to the end: {type(error).__name__}: {reason}")
+
+
+def check_database(connection: Connection) -> Iterator[Finding]:
+    if connection.dialect.name == "sqlite":
+        for (said,) in connection.execute(text("PRAGMA integrity_check")).all():
+            if said != "ok":
+                yield Finding("damaged-database", "the database", str(said))
+
+
+def check_policies(connection: Connection) -> Iterator[Finding]:
+    kept = {row.version: row.sha256 for row in connection.execute(select(record.policies))}
+    for policy in read_policies(connection):
+        if policy_sha256(policy) != kept[policy.version]:
+            yield Finding("policy-changed", f"policy {policy.version[:12]}", "it is not the text that was saved")
+    for run in connection.execute(select(record.runs)):
+        if kept.get(run.policy_version) != run.policy_sha256:
+            yield Finding(
+                "policy-changed", f"run {run.run_id}", "its policy is missing or not the one it was posted with"
+            )
+
+
+def check_plans(connection: Connection) -> Iterator[Finding]:
+    for row in connection.execute(select(record.plans)).mappings():
+        if plan_sha256({**row}) != row["sha256"]:
+            yield Finding("plan-changed", f"plan of {row['period']}", "it is not what was saved")

@@ -1,0 +1,110 @@
+"""The ledger again: every link of the chain, every number without a gap, every bill added up after every run."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, Text, cast, select
+
+from apportion.books import record
+from apportion.books.chain import BILL_DAY, ENTRY_FIELDS, GENESIS, entry_link, run_link
+from apportion.books.content import Totals, bill_days_digest, day_totals, totals
+from apportion.books.ledger import CONTRA
+from apportion.books.shapes import Finding
+from apportion.model.money import plain
+from apportion.model.rows import POSTINGS
+
+BATCH = 20_000
+
+
+def check_chain(connection: Connection, head: str | None) -> Iterator[Finding]:
+    number, before = 1, GENESIS
+    seen = head in (None, GENESIS)
+    entries = iter(runs_of_entries(connection))
+    mine: tuple[str, list[Any]] = next(entries, ("", []))
+    for run in connection.execute(select(record.runs).order_by(record.runs.c.seq)).mappings().all():
+        rows: list[Any] = []
+        if mine[0] == run["run_id"]:
+            rows, mine = mine[1], next(entries, ("", []))
+        links = [run["hash"], *(row[-1] for row in rows)]
+        seen = seen or head in links
+        yield from check_run(run, rows, number, before)
+        number, before = number + 1 + len(rows), links[-1]
+    if mine[1]:
+        yield Finding("chain-broken", f"entry {mine[1][0][0]}", "it stands where no run has put it")
+    if not seen:
+        yield Finding(
+            "head-missing",
+            f"head {head}",
+            "the ledger does not hold this head: entries after it was printed are cut off or changed",
+        )
+
+
+def check_run(run: Any, rows: list[Any], number: int, before: str) -> Iterator[Finding]:
+    """Each link against what its fields and the link before it make; the first that differs is named."""
+    where = f"run {run['run_id']}"
+    facts = (run["seq"], run["head_before"], run["entries"], run["last_seq"])
+    if facts != (number, before, len(rows), number + len(rows)):
+        yield Finding("chain-broken", where, "entries before or in it are missing, added or out of order")
+    if run["hash"] != run_link(before, run):
+        yield Finding("chain-broken", where, "the run itself was changed")
+        return
+    last = run["hash"]
+    for offset, row in enumerate(rows, 1):
+        expected = None if row[-2] is None else entry_link(last, row[:-1])
+        if row[0] != number + offset or row[-1] != expected:
+            yield Finding("chain-broken", f"{where}, entry {row[0]}", "the entry, or one before it, was changed")
+            return
+        last = row[-1]
+    if run["head_after"] != last:
+        yield Finding("chain-broken", where, "its last link was changed")
+
+
+def runs_of_entries(connection: Connection) -> Iterator[tuple[str, list[Any]]]:
+    """Entries in their order, run by run, with the amount's own digits: None where they are not the canonical ones."""
+    table = record.entries
+    columns = [cast(table.c.amount, Text) if name == "amount" else table.c[name] for name in ENTRY_FIELDS]
+    rows = connection.execute(select(*columns, table.c.hash).order_by(table.c.seq).execution_options(yield_per=BATCH))
+    read = ((*row[:-2], exact(row[-2], connection.dialect.name), row[-1]) for row in rows)
+    for run_id, group in groupby(read, key=lambda row: str(row[1])):
+        yield run_id, list(group)
+
+
+def exact(text: str, dialect: str) -> Decimal | None:
+    try:
+        amount = Decimal(text)
+    except ArithmeticError:
+        return None
+    return amount if dialect != "sqlite" or plain(amount) == text else None
+
+
+def check_bills(connection: Connection) -> Iterator[Finding]:
+    """After every run, each bill, currency, component and day came to what the run's plan expected, and each run to nothing."""
+    table = record.entries
+    known: dict[str, list[tuple[Any, ...]]] = {}
+    expected = stored_days(connection)
+    for run in connection.execute(select(record.runs).order_by(record.runs.c.seq)).all():
+        rows = connection.execute(select(table).where(table.c.run_id == run.run_id)).mappings().all()
+        if totals(((row["currency"],), row["amount"]) for row in rows):
+            yield Finding("unbalanced", f"run {run.run_id}", "its two sides do not add up to nothing")
+        owners = [tuple(row[name] for name in POSTINGS.names) for row in rows if not row["account"].startswith(CONTRA)]
+        period = known.setdefault(run.period, [])
+        period += owners
+        days = expected.pop(run.run_id, {})
+        if day_totals(period) != days:
+            yield Finding("unbalanced", f"run {run.run_id}", f"the postings of {run.period} do not add up to its bills")
+        if bill_days_digest(days) != run.bill_days_sha256:
+            yield Finding("unbalanced", f"run {run.run_id}", "what its bills must come to was changed")
+    for run_id in expected:
+        yield Finding("unbalanced", f"run {run_id}", "bills are kept for a run that is not there")
+
+
+def stored_days(connection: Connection) -> dict[str, Totals]:
+    table = record.bill_days
+    columns = [cast(table.c.amount, Text) if name == "amount" else table.c[name] for name in BILL_DAY]
+    found: dict[str, Totals] = {}
+    for run_id, *key, text in connection.execute(select(table.c.run_id, *columns)):
+        amount = exact(text, connection.dialect.name)
+        found.setdefault(run_id, {})[tuple(key)] = Decimal("NaN") if amount is None else amount
+    return found
