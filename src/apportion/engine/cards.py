@@ -17,7 +17,8 @@ from apportion.model.meters import METERS
 from apportion.model.money import GRAIN, GRAINS_PER_ATTO
 from apportion.model.owner import Owner, system_owner
 from apportion.model.rows import RESIDUAL
-from apportion.policy.pools import Pool, Price
+from apportion.policy.pool_parts import Price
+from apportion.policy.pools import Pool
 
 HOUR_S = 3600
 
@@ -39,14 +40,18 @@ def quantity(units: int, pool: Pool, price: Price) -> Fraction:
     return natural if flow or price.per == "unit" else natural / HOUR_S
 
 
-def list_prices(market: Market, loads: Mapping[tuple[int, Load], list[int]], problems: list[Problem]) -> dict[tuple[int, Load], int]:
+def list_prices(
+    market: Market, loads: Mapping[tuple[int, Load], list[int]], problems: list[Problem]
+) -> dict[tuple[int, Load], int]:
     """(day, load) -> grains by the price list."""
     out: dict[tuple[int, Load], int] = {}
     for (day, load), amounts in loads.items():
         bearer = market.bearers[load[0]]
         price = price_for(market.pool, bearer, market.calendar.days[day])
         if price is None:
-            problems.append(Problem(f"pool {market.name}", "no-price", "no price of the card matches; charged 0", str(bearer.named)))
+            problems.append(
+                Problem(f"pool {market.name}", "no-price", "no price of the card matches; charged 0", str(bearer.named))
+            )
             continue
         exact = quantity(amounts[UNITS], market.pool, price) * price.price * GRAIN
         whole = exact.numerator // (exact.denominator * GRAINS_PER_ATTO)  # a list without a bill is a bill: 18 places
@@ -54,7 +59,9 @@ def list_prices(market: Market, loads: Mapping[tuple[int, Load], list[int]], pro
     return out
 
 
-def price_card(market: Market, span: Slot, own: Column | None, currencies: Mapping[str, str], currency: str) -> tuple[Priced, list[Problem]]:
+def price_card(
+    market: Market, span: Slot, own: Column | None, currencies: Mapping[str, str], currency: str
+) -> tuple[Priced, list[Problem]]:
     """List prices, over the bills that the pool's lines belong to. Bills in another currency than the prices recover nothing.
 
     Without any bill, `own` is the list's.

@@ -63,7 +63,11 @@ def followed(found: Mapping[Posting, Value], postings: list[Posting]) -> dict[Po
         here = works[bill, day, owner]
         for name, (value, _) in values.items():
             here[name] = [here.get(name, [0])[0] + value, 0]
-    return {posting: works[posting[0], posting[3], posting[4]] for posting in postings if works[posting[0], posting[3], posting[4]]}
+    return {
+        posting: works[posting[0], posting[3], posting[4]]
+        for posting in postings
+        if works[posting[0], posting[3], posting[4]]
+    }
 
 
 def usage_nanos(plan: Plan) -> dict[Posting, int]:
@@ -102,7 +106,11 @@ def season_rows(share: Share, season: Season) -> Any:
     if market.pool.method != "time" and priced is not None:
         heaviest = max(share.result.weights.values(), default=1)
         return priced_rows(rows, market, grid_of(market, priced, share.key, heaviest).table, setting.backend)
-    amount = ibis.literal(1, "int64") if priced is not None else measures(rows, market.pool.driver, scale_of(market.pool))["units"]
+    amount = (
+        ibis.literal(1, "int64")
+        if priced is not None
+        else measures(rows, market.pool.driver, scale_of(market.pool))["units"]
+    )
     pieces = by_day(rows.mutate(amount=amount), setting.calendar, setting.backend)
     pieces = pieces.mutate(units=(pieces.amount.cast(WIDE) * (pieces.end_s - pieces.start_s)).cast(WIDE))
     sums = pieces.group_by("work", "bearer", "rate", "day").aggregate(units=pieces.units.sum().cast(WIDE))

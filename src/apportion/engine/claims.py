@@ -55,7 +55,9 @@ def reach_of(pool: Pool, named: set[str], resources: Resources, persons: tuple[P
     supplied = tuple(n for n, labels in enumerate(resources.labels.values()) if pool.usage.matches(labels))
     if len(cases) == len(rows) * len(columns):
         return Reach(found, people, supplied)
-    return Reach(found, people, supplied, frozenset((n, m) for mine, theirs in cases for n in left[mine] for m in right[theirs]))
+    return Reach(
+        found, people, supplied, frozenset((n, m) for mine, theirs in cases for n in left[mine] for m in right[theirs])
+    )
 
 
 def alike(labels: Iterable[Mapping[str, str]]) -> dict[tuple[tuple[str, str], ...], list[int]]:
@@ -79,7 +81,9 @@ def weight_of(pool: Pool, labels: Mapping[str, str], keys: list[str]) -> Fractio
     weight = Fraction(1)
     for key in keys:
         value = labels.get(key)
-        weight *= next((w for glob, w in pool.weights[key].items() if value is not None and Glob(glob).matches(value)), Fraction(1))
+        weight *= next(
+            (w for glob, w in pool.weights[key].items() if value is not None and Glob(glob).matches(value)), Fraction(1)
+        )
     return weight
 
 
@@ -140,7 +144,9 @@ def refuse_overlaps(policy: Policy, reaches: Mapping[str, Reach], encoded: Encod
 
 
 def occurs(encoded: Encoded, resources: set[int], people: set[int], meters: set[str], persons: int) -> bool:
-    rows = encoded.rows.filter(encoded.rows.resource.isin(sorted(resources)), encoded.rows.meter.isin([METER_NUMBER[m] for m in meters]))
+    rows = encoded.rows.filter(
+        encoded.rows.resource.isin(sorted(resources)), encoded.rows.meter.isin([METER_NUMBER[m] for m in meters])
+    )
     if len(people) < persons:
         rows = rows.filter(rows.person.isin(sorted(people)))
     return bool(rows.limit(1).count().to_pyarrow().as_py())

@@ -37,7 +37,10 @@ def places_for(money: int, heaviest: int) -> int:
 
 def grid_of(market: Market, priced: Priced, key: tuple[str, str], heaviest: int) -> Grid:
     """The price curve of one bill and component, over every cell; one more row at the end of the window."""
-    money = {where: sum(sum(days.values()) for column, days in columns.items() if column[:2] == key) for where, columns in market.money.items()}
+    money = {
+        where: sum(sum(days.values()) for column, days in columns.items() if column[:2] == key)
+        for where, columns in market.money.items()
+    }
     scale = 10 ** places_for(sum(abs(grains) for grains in money.values()), heaviest)
     prices: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for step in priced.curve:
@@ -72,25 +75,41 @@ def by_day(rows: Any, calendar: Calendar, backend: Any) -> Any:
     window = calendar.window
     start, end = ibis.greatest(rows.start_s, window.start_s), ibis.least(rows.end_s, window.end_s)
     rows = rows.mutate(start_s=start, end_s=end)
-    rows = rows.mutate(first=divide(rows.start_s - calendar.start_s, calendar.cell_s), last=divide(rows.end_s - 1 - calendar.start_s, calendar.cell_s))
+    rows = rows.mutate(
+        first=divide(rows.start_s - calendar.start_s, calendar.cell_s),
+        last=divide(rows.end_s - 1 - calendar.start_s, calendar.cell_s),
+    )
     firsts, lasts = days.view(), days.view()
     rows = rows.join(firsts, rows.first == firsts.cell).select(rows, first_day=firsts.day)
     rows = rows.join(lasts, rows.last == lasts.cell).select(rows, last_day=lasts.day)
     rows = rows.mutate(piece=ibis.range(rows.first_day, rows.last_day + 1).unnest().cast("int32"))
     rows = rows.join(bounds, "piece")
-    return rows.mutate(day=rows.piece, start_s=ibis.greatest(rows.start_s, rows.opens), end_s=ibis.least(rows.end_s, rows.closes))
+    return rows.mutate(
+        day=rows.piece, start_s=ibis.greatest(rows.start_s, rows.opens), end_s=ibis.least(rows.end_s, rows.closes)
+    )
 
 
 def look_up(rows: Any, grid: Any, calendar: Calendar) -> Any:
-    """amount x (P(end) - P(start)) of every piece, as `value`."""
+    """What every piece cost, amount x (P(end) - P(start)), as `value`."""
     since, until = (rows.start_s - calendar.start_s), (rows.end_s - calendar.start_s)
     rows = rows.mutate(
-        from_cell=divide(since, calendar.cell_s), from_s=since % calendar.cell_s, to_cell=divide(until, calendar.cell_s), to_s=until % calendar.cell_s
+        from_cell=divide(since, calendar.cell_s),
+        from_s=since % calendar.cell_s,
+        to_cell=divide(until, calendar.cell_s),
+        to_s=until % calendar.cell_s,
     )
     a, b = grid.view(), grid.view()
-    rows = rows.join(a, [rows.curve == a.curve, rows.from_cell == a.cell]).select(rows, price_a=a.price, before_a=a.before)
-    rows = rows.join(b, [rows.curve == b.curve, rows.to_cell == b.cell]).select(rows, price_b=b.price, before_b=b.before)
-    rise = (rows.before_b - rows.before_a).cast(WIDE) + (rows.price_b * rows.to_s).cast(WIDE) - (rows.price_a * rows.from_s).cast(WIDE)
+    rows = rows.join(a, [rows.curve == a.curve, rows.from_cell == a.cell]).select(
+        rows, price_a=a.price, before_a=a.before
+    )
+    rows = rows.join(b, [rows.curve == b.curve, rows.to_cell == b.cell]).select(
+        rows, price_b=b.price, before_b=b.before
+    )
+    rise = (
+        (rows.before_b - rows.before_a).cast(WIDE)
+        + (rows.price_b * rows.to_s).cast(WIDE)
+        - (rows.price_a * rows.from_s).cast(WIDE)
+    )
     return rows.mutate(value=(rows.amount.cast(WIDE) * rise.cast(WIDE)).cast(WIDE))
 
 
@@ -101,13 +120,18 @@ def priced_rows(rows: Any, market: Market, grid: pa.Table, backend: Any) -> Any:
     lent = backend.lend(grid)
     if all(METERS[name].flow for name in pool.meter):
         parts = flow_parts(rows, {"units": sums["units"]}, calendar, "work")
-        days = backend.lend(pa.table({"cell": pa.array(range(calendar.cells), pa.int64()), "day": pa.array(calendar.day_of, pa.int32())}))
+        days = backend.lend(
+            pa.table(
+                {"cell": pa.array(range(calendar.cells), pa.int64()), "day": pa.array(calendar.day_of, pa.int32())}
+            )
+        )
         parts = parts.join(days, "cell").join(lent, ["curve", "cell"])
-        pieces = parts.mutate(units=parts.units_part.cast(WIDE), value=(parts.units_part.cast(WIDE) * parts.price).cast(WIDE))
+        pieces = parts.mutate(
+            units=parts.units_part.cast(WIDE), value=(parts.units_part.cast(WIDE) * parts.price).cast(WIDE)
+        )
     else:
         pieces = by_day(rows.mutate(amount=sums["units"]), calendar, backend)
         pieces = look_up(pieces, lent, calendar)
         pieces = pieces.mutate(units=(pieces.amount.cast(WIDE) * (pieces.end_s - pieces.start_s)).cast(WIDE))
     keys = ("work", "bearer", "rate", "day")
     return pieces.group_by(*keys).aggregate(units=pieces.units.sum().cast(WIDE), value=pieces.value.sum().cast(WIDE))
-

@@ -19,7 +19,8 @@ from apportion.engine.calendar import Calendar
 from apportion.engine.encode import METER_NUMBER
 from apportion.model.meters import METERS
 from apportion.model.times import Interval
-from apportion.policy.pools import Driver, Pool
+from apportion.policy.pool_parts import Driver
+from apportion.policy.pools import Pool
 
 LARGEST_INT = 2**62
 UNITS, ALLOCATED, HELD = range(3)
@@ -55,7 +56,9 @@ def scale_of(pool: Pool) -> Scale:
 
 def measures(usage: Any, driver: Driver, scale: Scale) -> dict[str, Any]:
     """What is summed: units by the driver, and beside them what was allocated and what was held without use, where they differ."""
-    factor = ibis.cases(*((usage.meter == METER_NUMBER[name], number) for name, number in scale.factors.items()), else_=0).cast("int64")
+    factor = ibis.cases(
+        *((usage.meter == METER_NUMBER[name], number) for name, number in scale.factors.items()), else_=0
+    ).cast("int64")
     allocated = usage.allocated * factor
     used = ibis.coalesce(usage.used, usage.allocated) * factor
     if driver.kind == "allocated":
@@ -73,7 +76,7 @@ def wide(usage: Any, scale: Scale, calendar: Calendar) -> bool:
         a=ibis.coalesce(usage.allocated.max(), 0), u=ibis.coalesce(usage.used.max(), 0), n=usage.count()
     ).to_pyarrow().to_pylist()[0]  # fmt: skip
     factor = max(scale.factors.values(), default=1) * max(1, scale.capacity)
-    return max(largest["a"], largest["u"]) * factor * calendar.cell_s * max(1, largest["n"]) >= LARGEST_INT
+    return bool(max(largest["a"], largest["u"]) * factor * calendar.cell_s * max(1, largest["n"]) >= LARGEST_INT)
 
 
 def level_events(usage: Any, sums: dict[str, Any], calendar: Calendar, *, decimal: bool) -> Any:
@@ -104,7 +107,9 @@ def flow_parts(usage: Any, sums: dict[str, Any], calendar: Calendar, *also: str)
     length = usage.end_s - usage.start_s
     first = divide(usage.start_s - calendar.start_s, calendar.cell_s)
     last = divide(usage.end_s - calendar.start_s - 1, calendar.cell_s)
-    rows = usage.select("curve", "bearer", "rate", *also, "start_s", length=length, **sums, cell=ibis.range(first, last + 1).unnest())
+    rows = usage.select(
+        "curve", "bearer", "rate", *also, "start_s", length=length, **sums, cell=ibis.range(first, last + 1).unnest()
+    )
     begin = ibis.greatest(calendar.start_s + rows.cell * calendar.cell_s - rows.start_s, 0)
     end = ibis.least(calendar.start_s + (rows.cell + 1) * calendar.cell_s - rows.start_s, rows.length)
 
@@ -129,7 +134,9 @@ def measure_demand(usage: Any, pool: Pool, calendar: Calendar) -> Series:
     if levels:
         rows = usage.filter(usage.meter.isin(levels))
         sums = measures(rows, pool.driver, scale)
-        found = integrate_events(level_events(rows, sums, calendar, decimal=wide(rows, scale, calendar)), list(sums), calendar)
+        found = integrate_events(
+            level_events(rows, sums, calendar, decimal=wide(rows, scale, calendar)), list(sums), calendar
+        )
     if flows:
         rows = usage.filter(usage.meter.isin(flows))
         sums = measures(rows, pool.driver, scale)
@@ -142,7 +149,9 @@ def integrate_events(events: Any, names: list[str], calendar: Calendar) -> Serie
     table = events.to_pyarrow()
     keys = zip(*(table[name].to_pylist() for name in ("curve", "bearer", "rate", "cell")), strict=True)
     series: dict[tuple[int, int, int], dict[int, tuple[list[int], list[int]]]] = defaultdict(dict)
-    for (curve, bearer, rate, cell), more, higher in zip(keys, triples(table, names, "part"), triples(table, names, "level"), strict=True):
+    for (curve, bearer, rate, cell), more, higher in zip(
+        keys, triples(table, names, "part"), triples(table, names, "level"), strict=True
+    ):
         cells = series[curve, bearer, rate]
         known = cells.get(cell)
         cells[cell] = (more, higher) if known is None else (plus(known[0], more), plus(known[1], higher))

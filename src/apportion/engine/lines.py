@@ -5,14 +5,14 @@ rules cannot tell apart become one `Tranche` of money.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.engine.labels import combine, keys_of, label_column, named_in
+from apportion.engine.labels import Combinations, combine, keys_of, label_column, named_in
 from apportion.engine.resources import Resources
 from apportion.errors import PolicyError, Problem
 from apportion.model.money import to_grains
@@ -116,7 +116,12 @@ def amounts_of(lines: pa.Table, pools: list[str], policy: Policy) -> tuple[pa.Ar
     """Each line's amount by its pool's basis. A line without that cost is read by what it has, and listed."""
 
     def column(basis: str) -> pa.ChunkedArray:
-        return pc.coalesce(lines[BASIS[basis]], lines["EffectiveCost"], lines["BilledCost"], pa.scalar(Decimal(0), lines["BilledCost"].type))
+        return pc.coalesce(
+            lines[BASIS[basis]],
+            lines["EffectiveCost"],
+            lines["BilledCost"],
+            pa.scalar(Decimal(0), lines["BilledCost"].type),
+        )
 
     amounts = column(policy.basis).combine_chunks()
     names = pa.array(pools, pa.string())
@@ -125,7 +130,13 @@ def amounts_of(lines: pa.Table, pools: list[str], policy: Policy) -> tuple[pa.Ar
             amounts = pc.if_else(pc.equal(names, name), column(pool.basis).combine_chunks(), amounts)
     missing = pc.sum(pc.is_null(lines[BASIS[policy.basis]])).as_py() or 0
     where = f"{BASIS[policy.basis]} of cost lines"
-    problems = [Problem(where, "cost-missing", f"{missing} lines have no {BASIS[policy.basis]}; their effective or billed cost counts instead")]
+    problems = [
+        Problem(
+            where,
+            "cost-missing",
+            f"{missing} lines have no {BASIS[policy.basis]}; their effective or billed cost counts instead",
+        )
+    ]
     return amounts, problems if missing else []
 
 
@@ -142,10 +153,17 @@ def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resou
     pools = place_all(lines, found.labels, found.of_row, policy)
     amounts, problems = amounts_of(lines, pools, policy)
     bill_of = bill_column(lines, period)
-    bills = read_bills(lines, bill_of, amounts)
+    placed = Ledgered(
+        bills=read_bills(lines, bill_of, amounts),
+        tranches=(),
+        pool_of=pa.array(pools, pa.string()),
+        bill_of=bill_of,
+        amounts=amounts,
+        components=component_column(lines, pools, policy.pools),
+        problems=tuple(problems),
+    )
     of_line = resource_column(lines, pools, policy.pools, resources)
-    tranches = gather(lines, pools, bill_of, amounts, (found.of_row, found.labels), of_line, policy)
-    return Ledgered(bills, tranches, pa.array(pools, pa.string()), bill_of, amounts, component_column(lines, pools, policy.pools), tuple(problems))
+    return replace(placed, tranches=gather(lines, placed, found, of_line, policy))
 
 
 def place_all(lines: pa.Table, labels: tuple[Mapping[str, str], ...], of_row: np.ndarray, policy: Policy) -> list[str]:
@@ -165,12 +183,20 @@ def bill_column(lines: pa.Table, period: Period) -> pa.Array:
 
 
 def read_bills(lines: pa.Table, bill_of: pa.Array, amounts: pa.Array) -> tuple[Bill, ...]:
-    table = pa.table({"id": bill_of, "issuer": lines["InvoiceIssuerName"], "currency": lines["BillingCurrency"], "amount": amounts})
+    table = pa.table(
+        {"id": bill_of, "issuer": lines["InvoiceIssuerName"], "currency": lines["BillingCurrency"], "amount": amounts}
+    )
     sums = table.group_by(["id", "issuer", "currency"]).aggregate([("amount", "sum"), ("amount", "count")])
     return tuple(
         sorted(
             (
-                Bill(row["id"], row["issuer"] or "unknown issuer", row["currency"] or "XXX", row["amount_sum"], row["amount_count"])
+                Bill(
+                    row["id"],
+                    row["issuer"] or "unknown issuer",
+                    row["currency"] or "XXX",
+                    row["amount_sum"],
+                    row["amount_count"],
+                )
                 for row in sums.to_pylist()
             ),
             key=lambda bill: bill.id,
@@ -188,26 +214,20 @@ def families(lines: pa.Table, pools: list[str], bill_of: pa.Array) -> np.ndarray
 
 
 def gather(
-    lines: pa.Table,
-    pools: list[str],
-    bill_of: pa.Array,
-    amounts: pa.Array,
-    combos: tuple[np.ndarray, tuple[Mapping[str, str], ...]],
-    resources: pa.Array,
-    policy: Policy,
+    lines: pa.Table, placed: Ledgered, found: Combinations, resources: pa.Array, policy: Policy
 ) -> tuple[Tranche, ...]:
     """Sum the lines that no rule tells apart."""
-    of_row, labels = combos
+    pools, labels = placed.pool_of.to_pylist(), found.labels
     by_owner = {name for name, pool in policy.pools.items() if pool.method == "direct"}
     table = pa.table({
-        "pool": pa.array(pools, pa.string()),
-        "bill": bill_of,
-        "component": component_column(lines, pools, policy.pools),
-        "family": pa.array(families(lines, pools, bill_of)),
+        "pool": placed.pool_of,
+        "bill": placed.bill_of,
+        "component": placed.components,
+        "family": pa.array(families(lines, pools, placed.bill_of)),
         "resource": resources,
         **{name: lines[name] for name in ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s")},
-        "labels": pa.array([n if pool in by_owner else -1 for n, pool in zip(of_row.tolist(), pools, strict=True)], pa.int64()),
-        "amount": amounts,
+        "labels": pa.array([n if pool in by_owner else -1 for n, pool in zip(found.of_row.tolist(), pools, strict=True)], pa.int64()),
+        "amount": placed.amounts,
     })  # fmt: skip
     sums = table.group_by(table.column_names[:-1]).aggregate([("amount", "sum")])
     return tuple(
@@ -233,12 +253,17 @@ def component_column(lines: pa.Table, pools: list[str], declared: Mapping[str, P
 
 def resource_column(lines: pa.Table, pools: list[str], declared: Mapping[str, Pool], resources: Resources) -> pa.Array:
     """What the line paid for, where its pool cares: whichever of its id and its name some usage or capacity knows."""
-    cares = pa.array([name in declared and (declared[name].scope == "resource" or declared[name].usage is None) for name in pools], pa.bool_())
+    cares = pa.array(
+        [name in declared and (declared[name].scope == "resource" or declared[name].usage is None) for name in pools],
+        pa.bool_(),
+    )
     known = pa.array(list(resources.labels), pa.string())
 
     def if_known(column: str) -> pa.ChunkedArray:
         return pc.if_else(pc.is_in(lines[column], value_set=known), lines[column], pa.scalar(None, pa.string()))
 
-    named = pc.coalesce(if_known("ResourceId"), if_known("ResourceName"), lines["ResourceId"], lines["ResourceName"], "")
+    named = pc.coalesce(
+        if_known("ResourceId"), if_known("ResourceName"), lines["ResourceId"], lines["ResourceName"], ""
+    )
     column = pc.if_else(cares, named, "")
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -5,32 +5,32 @@ from collections.abc import Iterable, Mapping
 
 from apportion.engine.account import Account, Column, Entry, divide_up
 from apportion.engine.bearers import Bearers
-from apportion.engine.calendar import Calendar
 from apportion.engine.lines import Tranche
 from apportion.engine.price import spread, system_entry
+from apportion.engine.setting import Setting
 from apportion.model.owner import Owner
-from apportion.policy.document import Policy
 
 SHARED = ("usage", "idle", "overhead")
 
 
 def charge_overhead(
-    name: str, tranches: Iterable[Tranche], account: Account, policy: Policy, calendar: Calendar, *, bearers: Bearers, currencies: Mapping[str, str]
+    name: str, tranches: Iterable[Tranche], account: Account, setting: Setting, currencies: Mapping[str, str]
 ) -> Account:
     """The transfers of one `by: cost` pool, to be added to the account."""
-    pool = policy.pools[name]
+    pool, bearers = setting.policy.pools[name], setting.bearers
     out = Account()
     shares = cost_shares(account, pool.over, pool.from_owner, bearers, currencies)
     for tranche in tranches:
         column = Column(tranche.bill, tranche.component, tranche.family)
-        for _, day, grains in spread(tranche, "day", calendar):
-            give(out, column, name, day, grains, shares[currencies[column.bill]], bearers)
+        for _, day, grains in spread(tranche, "day", setting.calendar):
+            entry = system_entry(column, name, day, "no demand", bearers)
+            give(out, entry, grains, shares[currencies[column.bill]], bearers)
     if pool.from_owner:
         for entry, grains in passed_on(account, pool.from_owner, bearers):
             recipients = shares[currencies[entry.column.bill]]
             if recipients:
-                out.add(entry._replace(pool=name, reason="overhead", cause=""), -grains)
-                give(out, entry.column, name, entry.day, grains, recipients, bearers)
+                out.add(entry._replace(pool=name), -grains)
+                give(out, entry._replace(pool=name), grains, recipients, bearers)
     return out
 
 
@@ -60,9 +60,10 @@ def passed_on(account: Account, team: str, bearers: Bearers) -> list[tuple[Entry
     return [(entry, grains) for entry, grains in sums.items() if grains]
 
 
-def give(out: Account, column: Column, pool: str, day: int, grains: int, shares: Mapping[Owner, int], bearers: Bearers) -> None:
+def give(out: Account, entry: Entry, grains: int, shares: Mapping[Owner, int], bearers: Bearers) -> None:
+    """Money to the owners that share it; it stays where `entry` says if nobody does."""
     if not shares:
-        out.add(system_entry(column, pool, day, "no demand", bearers), grains)
+        out.add(entry, grains)
         return
     for owner, part in zip(shares, divide_up(grains, shares.values(), sum(shares.values())), strict=True):
-        out.add(Entry(column, pool, day, "overhead", "", bearers.number(owner)), part)
+        out.add(entry._replace(reason="overhead", cause="", bearer=bearers.number(owner)), part)

@@ -95,7 +95,10 @@ def window_of(world: World, lines: Ledgered, zone: ZoneInfo) -> tuple[Interval, 
     """The hull of the period and of every charge and billing period, and the bounds of the latter."""
     own = world.period.interval(zone)
     found = [own, *(interval for tranche in lines.tranches for interval in (tranche.charge, tranche.billing))]
-    hull = Interval(min(interval.start_s for interval in found), max(max(interval.end_s, interval.start_s + 1) for interval in found))
+    hull = Interval(
+        min(interval.start_s for interval in found),
+        max(max(interval.end_s, interval.start_s + 1) for interval in found),
+    )
     billing = {tranche.billing for tranche in lines.tranches}
     return hull, sorted({bound for interval in billing for bound in (interval.start_s, interval.end_s)})
 
@@ -128,7 +131,8 @@ def charge_pools(lines: Ledgered, setting: Setting) -> dict[str, PoolResult]:
     persons = setting.workforce.seasons[0].persons
     shared = [name for name, pool in policy.pools.items() if pool.method not in (*STATED, "by_cost")]
     reaches = {
-        name: reach_of(policy.pools[name], {tranche.resource for tranche in tranches[name]}, setting.resources, persons) for name in shared
+        name: reach_of(policy.pools[name], {tranche.resource for tranche in tranches[name]}, setting.resources, persons)
+        for name in shared
     }
     refuse_overlaps(policy, reaches, setting.encoded, len(persons))
     results = {name: charge_pool(name, tranches[name], reaches[name], setting) for name in shared}
@@ -146,20 +150,22 @@ def by_pool(lines: Ledgered) -> defaultdict[str, list[Tranche]]:
     return out
 
 
-def settle(results: Mapping[str, PoolResult], lines: Ledgered, setting: Setting, previous: Mapping[str, Decimal]) -> Account:
+def settle(
+    results: Mapping[str, PoolResult], lines: Ledgered, setting: Setting, previous: Mapping[str, Decimal]
+) -> Account:
     """Usage and idle are in; now overheads, followers, credits and adjustments, each a balanced transfer."""
     account = Account()
     tranches = by_pool(lines)
-    currencies = dict(setting.currencies) | {result.card.bill: setting.policy.currency for result in results.values() if result.card}
+    currencies = dict(setting.currencies) | {
+        result.card.bill: setting.policy.currency for result in results.values() if result.card
+    }
     for name in setting.policy.pools:
         if name in results:
             account.merge(results[name].account)
     account.merge(unclaimed(tranches, setting.calendar, setting.bearers))
     for name, pool in setting.policy.pools.items():
         if pool.method == "by_cost":
-            account.merge(charge_overhead(
-                name, tranches[name], account, setting.policy, setting.calendar, bearers=setting.bearers, currencies=currencies
-            ))  # fmt: skip
+            account.merge(charge_overhead(name, tranches[name], account, setting, currencies))
     account.merge(charge_followers(tranches[FOLLOWER], account, setting.calendar, setting.bearers))
     for result in results.values():
         account.merge(result.later)
@@ -180,14 +186,20 @@ def unclaimed(tranches: Mapping[str, list[Tranche]], calendar: Calendar, bearers
     return out
 
 
-def conclude(world: World, lines: Ledgered, setting: Setting, results: Mapping[str, PoolResult], account: Account) -> Plan:
+def conclude(
+    world: World, lines: Ledgered, setting: Setting, results: Mapping[str, PoolResult], account: Account
+) -> Plan:
     exact = leaves(account, setting.bearers, [str(day) for day in setting.calendar.days])
     nanos, dust = round_tree(exact)
     cards = [result.card for result in results.values() if result.card]
     bills = (*lines.bills, *(card_bill(card.bill, account, setting) for card in cards))
     made = make_postings(world.period, bills, exact, nanos, dust)
     check_totals(lines, made, cards)
-    found = [*lines.problems, *setting.workforce.problems, *(problem for result in results.values() for problem in result.problems)]
+    found = [
+        *lines.problems,
+        *setting.workforce.problems,
+        *(problem for result in results.values() for problem in result.problems),
+    ]
     return Plan(
         period=world.period,
         policy_version=world.policy.version,
@@ -218,5 +230,9 @@ def check_totals(lines: Ledgered, made: Postings, cards: list[Column]) -> None:
 
 def sums(table: pa.Table, keys: list[str]) -> dict[tuple[str, ...], Decimal]:
     grouped = table.group_by(keys).aggregate([("amount", "sum")])
-    rows = zip(*(grouped[key].to_pylist() for key in keys), pc.cast(grouped["amount_sum"], pa.decimal128(38, 18)).to_pylist(), strict=True)
+    rows = zip(
+        *(grouped[key].to_pylist() for key in keys),
+        pc.cast(grouped["amount_sum"], pa.decimal128(38, 18)).to_pylist(),
+        strict=True,
+    )
     return {tuple(row[:-1]): row[-1] for row in rows if row[-1]}

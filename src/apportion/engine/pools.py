@@ -93,7 +93,11 @@ def read_demand(name: str, reach: Reach, setting: Setting) -> Demands:
             rows = given_back(claimed.rows, rule.outcome, rule.max_hours, setting)
             if rows is None:
                 continue
-            series = own_seconds(rows, setting.calendar) if pool.method == "time" else measure_demand(rows, pool, setting.calendar)
+            series = (
+                own_seconds(rows, setting.calendar)
+                if pool.method == "time"
+                else measure_demand(rows, pool, setting.calendar)
+            )
             by_curve(series, season, setting.calendar, curves)
     if pool.scope == "resource":
         for curves in (found.demand, found.own, *found.credited):
@@ -126,7 +130,11 @@ def charge_pool(name: str, tranches: list[Tranche], reach: Reach, setting: Setti
     if pool.method == "capacity_rate":
         supply = read_supply(name, reach, {tranche.resource for tranche in tranches}, setting)
     market = Market(name, pool, money, found.demand, found.credited, supply, setting.calendar, setting.bearers)
-    result = charge_card_pool(market, found, setting) if pool.method == "rate_card" else charge_priced_pool(market, found, setting)
+    result = (
+        charge_card_pool(market, found, setting)
+        if pool.method == "rate_card"
+        else charge_priced_pool(market, found, setting)
+    )
     result.reach = reach
     return result
 
@@ -141,7 +149,9 @@ def charge_priced_pool(market: Market, found: Demands, setting: Setting) -> Pool
     return PoolResult(account, later, market=market, priced=priced, weights=weights, usage=usage)
 
 
-def weighted(market: Market, priced: Priced, rates: tuple[Fraction, ...], setting: Setting) -> tuple[Used, list[Used], dict[Load, int]]:
+def weighted(
+    market: Market, priced: Priced, rates: tuple[Fraction, ...], setting: Setting
+) -> tuple[Used, list[Used], dict[Load, int]]:
     """Usage and credits after weights."""
     if not market.pool.weights:
         return unweighted(priced.usage), [unweighted(used) for used in priced.credited], {}
@@ -184,7 +194,11 @@ def refuse_or_share_nowhere(market: Market, priced: Priced, account: Account, se
 def charge_card_pool(market: Market, found: Demands, setting: Setting) -> PoolResult:
     """A price list beside a bill, or instead of one."""
     policy = setting.policy
-    own = None if market.money else Column(f"rate card {market.name} {setting.period} {policy.currency}", component_of(market.pool))
+    own = (
+        None
+        if market.money
+        else Column(f"rate card {market.name} {setting.period} {policy.currency}", component_of(market.pool))
+    )
     span = setting.calendar.widen(setting.period.interval(ZoneInfo(policy.time_zone)))
     priced, problems = price_card(market, span, own, setting.currencies, policy.currency)
     usage, credited, weights = weighted(market, priced, found.rates, setting)
@@ -193,5 +207,7 @@ def charge_card_pool(market: Market, found: Demands, setting: Setting) -> PoolRe
         account.merge(recovery(market, usage))
     later = give_credits(market.name, credited, policy, setting.bearers)
     if market.pool.free:
-        later.merge(free_amounts(market, span, usage, setting.bearers.number(declared(market.pool.free.paid_by, policy))))
+        later.merge(
+            free_amounts(market, span, usage, setting.bearers.number(declared(market.pool.free.paid_by, policy)))
+        )
     return PoolResult(account, later, problems, market=market, weights=weights, usage=usage, card=own)

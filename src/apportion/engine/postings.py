@@ -23,7 +23,11 @@ class Postings:
 
 
 def make_postings(
-    period: Period, bills: Sequence[Bill], exact: Mapping[Leaf, int], nanos: Mapping[Leaf, int], dust: Mapping[tuple[str, str], int]
+    period: Period,
+    bills: Sequence[Bill],
+    exact: Mapping[Leaf, int],
+    nanos: Mapping[Leaf, int],
+    dust: Mapping[tuple[str, str], int],
 ) -> Postings:
     currencies = {bill.id: bill.currency for bill in bills}
     rows: list[tuple[tuple[str, ...], Decimal, int]] = []
@@ -36,7 +40,21 @@ def make_postings(
             rows.append((key, from_nanos(nano), exact[leaf]))
     for (bill, component), grains in dust.items():
         if grains:
-            key = (str(period), bill, currencies[bill], component, "", last[bill, component], "rounding", "", "", "", RESIDUAL, "", "")
+            key = (
+                str(period),
+                bill,
+                currencies[bill],
+                component,
+                "",
+                last[bill, component],
+                "rounding",
+                "",
+                "",
+                "",
+                RESIDUAL,
+                "",
+                "",
+            )
             rows.append((key, to_decimal(grains), grains))
     rows.sort(key=lambda row: [part.encode() for part in row[0]])
     return Postings(table_of(rows), days_of(rows), tuple(grains for _, _, grains in rows))
@@ -54,6 +72,8 @@ def days_of(rows: Sequence[tuple[tuple[str, ...], Decimal, int]]) -> pa.Table:
     for key, amount, _ in rows:
         parts[tuple(key[position[name]] for name in BILL_DAYS.names[:-1])].append(amount)
     ordered = sorted(parts)
-    columns: dict[str, list[object]] = {name: [key[n] for key in ordered] for n, name in enumerate(BILL_DAYS.names[:-1])}
+    columns: dict[str, list[object]] = {
+        name: [key[n] for key in ordered] for n, name in enumerate(BILL_DAYS.names[:-1])
+    }
     columns["day"] = [date.fromisoformat(str(day)) for day in columns["day"]]
     return pa.table(columns | {"amount": [total_of(parts[key]) for key in ordered]}, schema=BILL_DAYS)

@@ -18,12 +18,15 @@ from apportion.engine.demand import ALLOCATED, HELD, UNITS, plus
 from apportion.engine.lines import Tranche
 from apportion.model.owner import Owner, system_owner
 from apportion.model.rows import IDLE, UNALLOCATED
+from apportion.policy.pool_parts import Cause
 from apportion.policy.pools import Pool
 
 Load = tuple[int, int]  # bearer, rate
 Cells = Mapping[int, Mapping[Load, list[int]]]  # cell -> load -> [units, allocated, held]
 Part = tuple[Column, int, Load]  # column, day, load
-Money = Mapping[tuple[int, Slot], Mapping[Column, Mapping[int, int]]]  # curve, slot -> column -> day of the money -> grains
+Money = Mapping[
+    tuple[int, Slot], Mapping[Column, Mapping[int, int]]
+]  # curve, slot -> column -> day of the money -> grains
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class SlotPrice:
     slot: Slot
     units: int
     demand: int
-    idle: dict[str, Fraction]
+    idle: dict[Cause, Fraction]
 
 
 @dataclass(slots=True)
@@ -66,10 +69,12 @@ class Priced:
 
     usage: defaultdict[Part, int] = field(default_factory=lambda: defaultdict(int))
     credited: list[defaultdict[Part, int]] = field(default_factory=list)
-    idle: defaultdict[tuple[Column, int, str, Slot | None], int] = field(default_factory=lambda: defaultdict(int))
+    idle: defaultdict[tuple[Column, int, Cause, Slot | None], int] = field(default_factory=lambda: defaultdict(int))
     held: defaultdict[tuple[Column, int, str, int], int] = field(default_factory=lambda: defaultdict(int))
     nowhere: defaultdict[tuple[Column, int], int] = field(default_factory=lambda: defaultdict(int))
-    loads: defaultdict[tuple[str, str, Slot], defaultdict[Load, int]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))
+    loads: defaultdict[tuple[str, str, Slot | None], defaultdict[Load, int]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(int))
+    )
     unused: dict[Slot, dict[Owner, int]] = field(default_factory=dict)
     curve: list[SlotPrice] = field(default_factory=list)
 
@@ -123,14 +128,21 @@ def price_market(market: Market) -> Priced:
     return priced
 
 
-def price_slot(market: Market, priced: Priced, where: tuple[int, Slot], columns: Mapping[Column, Mapping[int, int]]) -> None:
+def price_slot(
+    market: Market, priced: Priced, where: tuple[int, Slot], columns: Mapping[Column, Mapping[int, int]]
+) -> None:
     curve, slot = where
     demand = sum_cells(market.demand.get(curve, {}), slot, market.calendar)
-    order = sorted((key for key in demand if demand[key][UNITS]), key=lambda key: (key[0], market.bearers.rank(key[1][0]), key[1][1]))
+    order = sorted(
+        (key for key in demand if demand[key][UNITS]),
+        key=lambda key: (key[0], market.bearers.rank(key[1][0]), key[1][1]),
+    )
     wanted = sum(demand[key][UNITS] for key in order)
     offered = over(market.supply.capacity.get(curve, {}), slot) if market.pool.method == "capacity_rate" else wanted
     units = max(offered, wanted)
-    priced.curve.append(SlotPrice(curve, slot, units, wanted, idle_units(market, priced, where, demand, units - wanted)))
+    priced.curve.append(
+        SlotPrice(curve, slot, units, wanted, idle_units(market, priced, where, demand, units - wanted))
+    )
     for column, days in columns.items():
         if units == 0:
             nothing(market, priced, slot, column, days)
@@ -140,7 +152,7 @@ def price_slot(market: Market, priced: Priced, where: tuple[int, Slot], columns:
         if units == wanted:
             parts[-1] += grains - sum(parts)
         else:
-            keep_idle(market, priced, column, days, sum(parts), demand)
+            keep_idle(market, priced, column, idle_by_day(days, sum(parts), priced.curve[-1]), demand)
         for (day, load), part in zip(order, parts, strict=True):
             priced.usage[column, day, load] += part
             if market.pool.idle_slot != "period":
@@ -169,7 +181,7 @@ def nothing(market: Market, priced: Priced, slot: Slot, column: Column, days: Ma
 
 def idle_units(
     market: Market, priced: Priced, where: tuple[int, Slot], demand: Mapping[tuple[int, Load], list[int]], idle: int
-) -> dict[str, Fraction]:
+) -> dict[Cause, Fraction]:
     """Idle units by cause, in the order held, down, reserved, unsold; each takes at most what the earlier ones left.
 
     Where each resource has its own price, the part of its idle that is reserved is that of the whole pool.
@@ -200,24 +212,34 @@ def unused_reservations(market: Market, priced: Priced, slot: Slot) -> dict[Owne
         held: dict[str, int] = defaultdict(int)
         for (_, load), amounts in sum_cells(market.demand.get(WHOLE_POOL, {}), slot, market.calendar).items():
             held[market.bearers[load[0]].owner.team] += amounts[ALLOCATED]
-        spare = {holder: over(cells, slot) - held[holder.team] for holder, cells in sorted(market.supply.reserved.items())}
+        spare = {
+            holder: over(cells, slot) - held[holder.team] for holder, cells in sorted(market.supply.reserved.items())
+        }
         priced.unused[slot] = {holder: units for holder, units in spare.items() if units > 0}
     return priced.unused[slot]
 
 
+def idle_by_day(days: Mapping[int, int], used: int, step: SlotPrice) -> dict[int, int]:
+    """Idle money lies on the days of the money itself; the last day takes the grains that flooring left."""
+    out = {day: grains * (step.units - step.demand) // step.units for day, grains in days.items()}
+    out[max(out)] += sum(days.values()) - used - sum(out.values())
+    return out
+
+
 def keep_idle(
-    market: Market, priced: Priced, column: Column, days: Mapping[int, int], used: int, demand: Mapping[tuple[int, Load], list[int]]
+    market: Market,
+    priced: Priced,
+    column: Column,
+    days: Mapping[int, int],
+    demand: Mapping[tuple[int, Load], list[int]],
 ) -> None:
-    """Idle money of a slot by cause, on the days of the money itself; what a holder pays goes to the holder at once."""
+    """Idle money of a slot by cause; what a holder pays goes to the holder at once."""
     step = priced.curve[-1]
     causes = {cause: units for cause, units in step.idle.items() if units}
     below = lcm(*(units.denominator for units in causes.values()))
     weights = [int(units * below) for units in causes.values()]
-    left = sum(days.values()) - used
-    for number, (day, grains) in enumerate(days.items(), start=1):
-        here = left if number == len(days) else grains * (step.units - step.demand) // step.units
-        left -= here
-        for cause, part in zip(causes, divide_up(here, weights, sum(weights)), strict=True):
+    for day, grains in days.items():
+        for cause, part in zip(causes, divide_up(grains, weights, sum(weights)), strict=True):
             if market.pool.idle[cause] != "holder":
                 priced.idle[column, day, cause, idle_span(market, step.slot)] += part
                 continue
@@ -227,7 +249,7 @@ def keep_idle(
 
 
 def holders_of(
-    market: Market, priced: Priced, cause: str, slot: Slot, demand: Mapping[tuple[int, Load], list[int]]
+    market: Market, priced: Priced, cause: Cause, slot: Slot, demand: Mapping[tuple[int, Load], list[int]]
 ) -> dict[int, int]:
     """Who held or reserved the idle units, by how many."""
     out: dict[int, int] = {}

@@ -34,4 +34,6 @@ def capacity_rows(capacity: pa.Table, meters: Iterable[str]) -> list[dict[str, A
         return []
     columns = [name for name in CAPACITY.names if name != "labels"]
     wanted = set(meters)
-    return [row for row in capacity.select(columns).to_pylist() if row["meter"] in wanted and row["end_s"] > row["start_s"]]
+    return [
+        row for row in capacity.select(columns).to_pylist() if row["meter"] in wanted and row["end_s"] > row["start_s"]
+    ]

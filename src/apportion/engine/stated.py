@@ -18,7 +18,9 @@ from apportion.policy.document import Policy
 WHOLE = 100
 
 
-def charge_stated(name: str, tranches: Iterable[Tranche], policy: Policy, calendar: Calendar, bearers: Bearers) -> tuple[Account, list[Problem]]:
+def charge_stated(
+    name: str, tranches: Iterable[Tranche], policy: Policy, calendar: Calendar, bearers: Bearers
+) -> tuple[Account, list[Problem]]:
     """Each day's money of a pool to the owners that are named."""
     pool = policy.pools[name]
     account = Account()
@@ -28,10 +30,12 @@ def charge_stated(name: str, tranches: Iterable[Tranche], policy: Policy, calend
         for slot, day, grains in spread(tranche, "day", calendar):
             if pool.method == "direct":
                 midnight = calendar.start_s + slot[0] * calendar.cell_s
-                shares = {owner_of(dict(tranche.labels), policy, Interval(midnight, midnight + 1), problems): Fraction(1)}
+                shares = {
+                    owner_of(dict(tranche.labels), policy, Interval(midnight, midnight + 1), problems): Fraction(1)
+                }
             else:
                 shares = even(pool.members, policy) if pool.method == "even" else fixed(pool.shares, policy)
-            post(account, column, name, day, grains, shares, bearers)
+            post(account, system_entry(column, name, day, "no owner", bearers), grains, shares, bearers)
     return account, list(dict.fromkeys(problems))
 
 
@@ -44,10 +48,11 @@ def fixed(shares: Mapping[str, Fraction], policy: Policy) -> dict[Owner, Fractio
     return {declared(team, policy): percent / WHOLE for team, percent in sorted(shares.items())}
 
 
-def post(account: Account, column: Column, pool: str, day: int, grains: int, shares: Mapping[Owner, Fraction], bearers: Bearers) -> None:
+def post(account: Account, nobody: Entry, grains: int, shares: Mapping[Owner, Fraction], bearers: Bearers) -> None:
     """What the shares leave of the whole is `_unallocated`: nobody owns it."""
-    nobody = system_entry(column, pool, day, "no owner", bearers)
-    entries = [nobody if owner.is_system else Entry(column, pool, day, "usage", "", bearers.number(owner)) for owner in shares]
+    entries = [
+        nobody if owner.is_system else nobody._replace(cause="", bearer=bearers.number(owner)) for owner in shares
+    ]
     parts = [*shares.values(), Fraction(1) - sum(shares.values())]
     below = lcm(*(part.denominator for part in parts))
     weights = [int(part * below) for part in parts]

@@ -13,7 +13,6 @@ from apportion.engine.demand import integrate_levels, scale_of
 from apportion.engine.price import Supply
 from apportion.engine.setting import Setting
 from apportion.engine.workloads import declared, owner_of
-from apportion.errors import Problem
 from apportion.model.meters import METERS
 from apportion.model.owner import Owner
 from apportion.model.times import Interval, day_start
@@ -41,7 +40,10 @@ def read_supply(name: str, reach: Reach, named: set[str], setting: Setting) -> S
                 down[curve].append(level)
     promised: dict[Owner, list[tuple[Interval, int]]] = defaultdict(list)
     seasons = [season.interval for season in setting.workforce.seasons]
-    for holder, meter, interval, amount in [*stated(name, policy, calendar), *scheduled(pool, policy, seasons, named, setting.reservations)]:
+    for holder, meter, interval, amount in [
+        *stated(name, policy, calendar),
+        *scheduled(pool, policy, seasons, named, setting.reservations),
+    ]:
         promised[holder].append((interval, amount * scale.factors[meter] * scale.capacity))
     return Supply(
         {curve: integrate_levels(levels, calendar) for curve, levels in offered.items()},
@@ -60,9 +62,10 @@ def stated(name: str, policy: Policy, calendar: Calendar) -> Iterable[tuple[Owne
             yield declared(rule.team, policy), rule.meter, Interval(start, end), rule.amount
 
 
-def scheduled(pool: Pool, policy: Policy, seasons: Iterable[Interval], named: set[str], reservations: pa.Table) -> Iterable[tuple[Owner, str, Interval, int]]:
+def scheduled(
+    pool: Pool, policy: Policy, seasons: Iterable[Interval], named: set[str], reservations: pa.Table
+) -> Iterable[tuple[Owner, str, Interval, int]]:
     """Reservations that the scheduler reports: the labels say where they are and, by the owner rules of the day, whose."""
-    ignored: list[Problem] = []
     for row in reservations.to_pylist():
         labels = dict(row["labels"] or ())
         here = pool.usage.matches(labels) if pool.usage else bool(named & {labels.get("node"), labels.get("resource")})
@@ -71,4 +74,4 @@ def scheduled(pool: Pool, policy: Policy, seasons: Iterable[Interval], named: se
         for season in seasons:
             interval = Interval(row["start_s"], row["end_s"]).clip(season)
             if interval.seconds > 0:
-                yield owner_of(labels, policy, season, ignored).at_team(), row["meter"], interval, row["amount"]
+                yield owner_of(labels, policy, season, []).at_team(), row["meter"], interval, row["amount"]

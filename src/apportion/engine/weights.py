@@ -14,7 +14,9 @@ from apportion.policy.pools import Pool
 Used = dict[tuple[Column, int, int], int]  # column, day, bearer -> grains
 
 
-def load_weights(pool: Pool, loads: set[Load], bearers: Bearers, rates: tuple[Fraction, ...], of_resource: set[str]) -> dict[Load, int]:
+def load_weights(
+    pool: Pool, loads: set[Load], bearers: Bearers, rates: tuple[Fraction, ...], of_resource: set[str]
+) -> dict[Load, int]:
     """Whole weights over one common denominator."""
     keys = [key for key in pool.weights if key not in of_resource]
     exact = {load: weight_of(pool, bearers[load[0]].named, keys) * rates[load[1]] for load in loads}
@@ -32,7 +34,12 @@ def factors(usage: Mapping[Part, int], weights: Mapping[Load, int]) -> dict[tupl
     return {key: (plain[key], weighted[key]) for key in plain}
 
 
-def reshare(usage: Mapping[Part, int], weights: Mapping[Load, int], scale: Mapping[tuple[str, str], tuple[int, int]], bearers: Bearers) -> Used:
+def reshare(
+    usage: Mapping[Part, int],
+    weights: Mapping[Load, int],
+    scale: Mapping[tuple[str, str], tuple[int, int]],
+    bearers: Bearers,
+) -> Used:
     """Each charge times its weight, scaled so that every bill and component keeps its total."""
     out: Used = defaultdict(int)
     left: dict[tuple[str, str], int] = defaultdict(int)
@@ -43,7 +50,9 @@ def reshare(usage: Mapping[Part, int], weights: Mapping[Load, int], scale: Mappi
         left[column[:2]] += grains - share
     for key, grains in sorted(left.items()):
         if grains:  # the few grains that flooring left
-            last = max((part for part in out if part[0][:2] == key), key=lambda part: (part[0], part[1], bearers.rank(part[2])))
+            last = max(
+                (part for part in out if part[0][:2] == key), key=lambda part: (part[0], part[1], bearers.rank(part[2]))
+            )
             out[last] += grains
     return out
 

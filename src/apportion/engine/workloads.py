@@ -5,7 +5,8 @@ Owner rules may begin and end on any day, so there is one reading of the owners 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -51,7 +52,9 @@ class Workforce:
 
 def unite(workloads: pa.Table) -> pa.Table:
     """One row per workload id. Where several sources speak of one, labels are united and the first source, by name, decides."""
-    workloads = workloads.select(["workload", "source", "run", "name", "outcome", "labels"]).sort_by([("workload", "ascending"), ("source", "ascending")])
+    workloads = workloads.select(["workload", "source", "run", "name", "outcome", "labels"]).sort_by(
+        [("workload", "ascending"), ("source", "ascending")]
+    )
     if pc.count_distinct(workloads["workload"]).as_py() == len(workloads):
         return workloads
     merged: dict[str, dict[str, object]] = {}
@@ -84,7 +87,8 @@ def asked_labels(policy: Policy) -> set[str]:
 def combinations(workloads: pa.Table, keys: Iterable[str]) -> Combinations:
     known = keys_of(workloads["labels"])
     columns = {
-        key: workloads[key] if key in OWN_LABELS else label_column(workloads["labels"], known, key) for key in sorted(keys)
+        key: workloads[key] if key in OWN_LABELS else label_column(workloads["labels"], known, key)
+        for key in sorted(keys)
     }
     return combine(len(workloads), columns)
 
@@ -100,7 +104,14 @@ def owner_of(labels: Mapping[str, str], policy: Policy, interval: Interval, prob
         for part, name in names.items():
             if name is None:
                 template = getattr(rule, part)
-                problems.append(Problem(where, "owner-label-missing", f"{part}: {template} names a label that the workload lacks", str(dict(labels))))
+                problems.append(
+                    Problem(
+                        where,
+                        "owner-label-missing",
+                        f"{part}: {template} names a label that the workload lacks",
+                        str(dict(labels)),
+                    )
+                )
         if names["team"] is None:
             return NOBODY
         return declared(names["team"], policy, names["project"] or "", names["user"] or "")
@@ -113,10 +124,10 @@ def declared(team: str, policy: Policy, project: str = "", user: str = "") -> Ow
     return Owner(known.cost_centre if known else "", known.department if known else "", team, project, user)
 
 
-def in_force(since: object, until: object, interval: Interval, zone: ZoneInfo) -> bool:
+def in_force(since: date | None, until: date | None, interval: Interval, zone: ZoneInfo) -> bool:
     """Whether a rule holds over a season (seasons are cut at every rule's bounds)."""
-    begins = day_start(since, zone) if since else interval.start_s  # type: ignore[arg-type]  # dates by the document's types
-    ends = day_start(until + timedelta(days=1), zone) if until else interval.end_s  # type: ignore[operator]
+    begins = day_start(since, zone) if since else interval.start_s
+    ends = day_start(until + timedelta(days=1), zone) if until else interval.end_s
     return begins <= interval.start_s and interval.end_s <= ends
 
 
@@ -127,7 +138,7 @@ def seasons_of(policy: Policy, window: Interval) -> list[Interval]:
         edges |= {day_start(rule.from_, zone)} if rule.from_ else set()
         edges |= {day_start(rule.until + timedelta(days=1), zone)} if rule.until else set()
     inside = sorted(edge for edge in edges if window.start_s <= edge <= window.end_s)
-    return [Interval(start, end) for start, end in zip(inside, inside[1:], strict=False)]
+    return [Interval(start, end) for start, end in pairwise(inside)]
 
 
 def person(labels: Mapping[str, str], policy: Policy, interval: Interval, problems: list[Problem]) -> Person:
@@ -136,14 +147,17 @@ def person(labels: Mapping[str, str], policy: Policy, interval: Interval, proble
     derived = {"team": owner.team, "project": owner.project, "user": owner.user, "department": owner.department,
                "cost_centre": owner.cost_centre, "class": known.class_ if known else ""}  # fmt: skip
     full = dict(labels) | {key: value for key, value in derived.items() if value}
-    facets: dict[str, str] = {}
+    return Person(owner, full | facets_of(full, policy))
+
+
+def facets_of(labels: Mapping[str, str], policy: Policy) -> dict[str, str]:
+    """The first rule that sets a facet decides it."""
+    found: dict[str, str] = {}
     for rule in policy.facets:
-        if rule.when.matches(full):
-            for name, template in rule.sets.items():
-                value = fill(template, full)
-                if value:
-                    facets.setdefault(name, value)
-    return Person(owner, full | facets)
+        if rule.when.matches(labels):
+            filled = {name: fill(template, labels) for name, template in rule.sets.items()}
+            found = {name: value for name, value in filled.items() if value} | found
+    return found
 
 
 def read_workforce(workloads: pa.Table, policy: Policy, window: Interval) -> Workforce:

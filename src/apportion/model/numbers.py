@@ -16,8 +16,11 @@ GRAMMAR = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,
 WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
+LARGEST_WHOLE = 10**LONGEST  # beyond it Python itself may refuse to write the number down
+
+
 def refuse(text: object, where: str) -> InputError:
-    shown = repr(text)
+    shown = "a number of over 128 digits" if isinstance(text, int) and abs(text) >= LARGEST_WHOLE else repr(text)
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
     return InputError(
         "invalid-number",
@@ -30,6 +33,8 @@ def refuse(text: object, where: str) -> InputError:
 def parse_decimal(value: object, where: str = "") -> Decimal:
     """Exact, or refused: text by the grammar, whole numbers and finite decimals as they are, binary floats never."""
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
+        raise refuse(value, where)
+    if isinstance(value, int) and abs(value) >= LARGEST_WHOLE:
         raise refuse(value, where)
     text = str(value).strip(" ")
     if len(text) > LONGEST or not GRAMMAR.fullmatch(text):
