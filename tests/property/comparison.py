@@ -63,7 +63,7 @@ def bills(world: World, exact: Mapping[Key, Fraction], planned: Planned) -> Iter
     facts = Facts(world, Breakpoints())
     wanted: dict[tuple[str, str, str], Fraction] = {}
     for line in facts.lines:
-        add(wanted, (facts.bill(line.row), line.row["BillingCurrency"], line.row["component"]), line.amount)
+        add(wanted, (facts.bill(line.row), line.row["BillingCurrency"], line.component), line.amount)
     posted: dict[tuple[str, str, str], Fraction] = {}
     for key, amount in planned.postings.items():
         add(posted, key[:3], Fraction(amount))

@@ -2,7 +2,8 @@
 
 Readings of the specification, where it leaves a choice:
 Lines and time
- R1  A null basis column falls back to EffectiveCost, then BilledCost, then 0. A line's posting keeps the line's own component (never the pool's `component`).
+ R1  A null basis column falls back to EffectiveCost, then BilledCost, then 0. A posting has the component of the line's
+     pool where that states one, else the line's own.
  R2  Lines with a problem and lines of no pool: `_unallocated`, reason usage, pool "", spread over their charge period's days.
      Only Usage lines have a problem in the generated worlds.
  R3  Hour slots are 3600 s counted from local midnight, the last of a day short where the day's length needs it (Lord Howe), not cells of 1800 s.
@@ -16,10 +17,11 @@ Usage, capacity, owners
      A scheduler's reservation is matched with its own labels; without `usage`, its label node or resource is one that the pool's lines name.
  R9  Zero-length usage counts nothing, for flows too. Under `time` a row counts whatever its amount, 0 included; the unowned are one team.
  R10 Scope resource: a line counts on its ResourceId (else ResourceName) if any capacity or usage row knows it, else on the whole pool.
-     Reservations count only in whole-pool slots.
+     Reservations are the whole pool's: in a resource's slot the part of its idle (after held and down) that is reserved is the part of the
+     pool's idle (after held and down) that is reserved; holders by their unused reservations in the pool.
  R11 Weights look a key up as `usage` does (the resource's labels if any resource carries it). All weighted charges 0: left unweighted.
 Idle
- R12 held = sum over teams of max(0, team's allocated - team's driven); inside a team by each owner's (team, project, user) own surplus. Posted to that owner.
+ R12 held = sum over usage rows of max(0, allocated - driven), posted to the rows' owners (team, project, user) in proportion to their own sums.
      Unused reservations are posted to the team alone. Holders that nobody owns are `_unallocated`.
  R13 Neither capacity nor demand: idle of cause unsold, which then goes by the rule of unsold.
  R14 Reason idle always carries the cause of the idle, also on teams and on `_unallocated`.
@@ -27,7 +29,8 @@ Idle
      even: over the teams with units in slots that carry money in the pool (any bill), at team level; none: all declared teams.
  R16 idle_slot day or hour: idle and charges of the same day or slot; never finer than `slot`.
 Price lists
- R17 Usage inside the planned month (policy's zone) counts. Charges against lines of several bills, components or accounts are split by |money| (not generated).
+ R17 Usage inside the planned month (policy's zone) counts. Charges against lines of several bills, components, accounts or services are split
+     by the sums of their lines' |money|. Only those in the policy's currency: others recover nothing; none: as without cost lines.
      Residual after weights. `free` counts all usage of the pool in the month;
      owners without that name, and `_unallocated`, have none; a user is the same in all teams.
 Overheads and followers
@@ -35,11 +38,12 @@ Overheads and followers
  R19 Followers: charges are summed per (pool, day, reason, cause, owner) over components before signs are compared. `recovery` is not followed.
      Nothing to follow: `_unallocated`, reason usage, pool "", on the follower's own days. Followers come after overheads and are not in their weights.
 Credits and adjustments
- R20 Credits reach the unowned too (cause "no owner"). They count the usage charge of each interval's last max_hours, without followers, idle and free amounts.
+ R20 Credits reach the unowned too; the cause of credit and subsidy is the rule's outcome, of free amounts and their subsidy "free".
+     Credits count the usage charge of each interval's last max_hours, without followers, idle and free amounts.
  R21 Percentages never touch system owners. `when` sees amounts of matching workloads: usage, their credits, free amounts and earlier percentages on them.
      cause "" on adjustment and subsidy. Order: all percentages as listed, then smooth, cap and floor as listed.
- R22 Team totals are those of the same reasons, in the policy's currency, on the days in force. The difference is spread over the team's net
-     (bill, component, pool, day, owner) amounts that have the total's sign; a total of 0 cannot be raised. No `previous`: no smoothing.
+ R22 Team totals are those of the same reasons, in the policy's currency, on the days in force. Every amount of the total, whatever its sign,
+     is scaled by the same factor; a total of 0 stays. No `previous`: no smoothing.
  R23 `carried_by` moves nothing in a plan.
 """
 

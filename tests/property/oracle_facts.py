@@ -50,6 +50,10 @@ class Line:
     span: Span
 
     @property
+    def component(self) -> str:
+        return (self.pool.component if self.pool else None) or self.row["component"]
+
+    @property
     def group(self) -> Group:
         return self.row["BillingAccountId"], self.row["SubAccountId"], self.row["ServiceName"]
 

@@ -50,8 +50,22 @@ class Usage:
     demand: Fraction
     capacity: Fraction
     not_up: Fraction
-    held: dict[str, dict[Who, Fraction]]
+    held: dict[Who, Fraction]
     unused: dict[str, Fraction]
+
+    @property
+    def causes(self) -> dict[str, Fraction]:
+        """Idle units by cause, each from what the causes before it have left."""
+        found, rest = {}, max(ZERO, self.capacity - self.demand)
+        for cause, most in (
+            ("held", sum(self.held.values(), ZERO)),
+            ("down", self.not_up),
+            ("reserved", sum(self.unused.values(), ZERO)),
+            ("unsold", rest),
+        ):
+            found[cause] = min(rest, most)
+            rest -= found[cause]
+        return found
 
 
 @dataclass
@@ -114,14 +128,15 @@ class Sharing:
 
     def look(self, slot: Span, resource: str | None) -> Usage:
         common = self.facts.clock.common
-        claims, held, allocated = [], {}, {}  # type: ignore[var-annotated]
+        claims: list[tuple[Claim, Span, Fraction]] = []
+        held: dict[Who, Fraction] = {}
+        allocated: dict[str, Fraction] = {}
         for claim in self.claims:
             seconds = common(claim.span, slot)
             if not seconds or resource not in (None, claim.resource):
                 continue
             claims.append((claim, cut(claim.span, slot), claim.rate * seconds))
-            team = held.setdefault(claim.who.team, {})
-            team[claim.who] = team.get(claim.who, ZERO) + (claim.allocated - claim.rate) * seconds
+            held[claim.who] = held.get(claim.who, ZERO) + max(ZERO, claim.allocated - claim.rate) * seconds
             allocated[claim.who.team] = allocated.get(claim.who.team, ZERO) + claim.allocated * seconds
         mine = [offer for offer in self.offers if resource in (None, offer.resource)]
         unused: dict[str, Fraction] = {}
@@ -203,29 +218,23 @@ class Sharing:
         for claim, span, units in usage.claims:
             if units:
                 self.charge(money, claim, span, price * units)
-        rest = usage.capacity - usage.demand
-        held = {team: max(ZERO, sum(units.values(), ZERO)) for team, units in usage.held.items()}
-        for cause, most in (
-            ("held", sum(held.values(), ZERO)),
-            ("down", usage.not_up),
-            ("reserved", sum(usage.unused.values(), ZERO)),
-            ("unsold", rest),
-        ):
-            units = min(rest, most)
+        whole_pool = self.usage(slot, None)
+        holders = {
+            "held": usage.held,
+            "reserved": {self.facts.team(team): units for team, units in whole_pool.unused.items() if units},
+        }
+        for cause, units in self.causes(usage, whole_pool).items():
             if units > 0:
-                holders = self.holders(cause, usage, held)
-                self.idle(money, line, cause, price * units, holders)
-                rest -= units
+                self.idle(money, line, cause, price * units, holders.get(cause, {}))
 
-    def holders(self, cause: str, usage: Usage, held: dict[str, Fraction]) -> dict[Who, Fraction]:
-        """Weights: unused reservations by team; held units by team, and inside it by what each owner held."""
-        if cause == "reserved":
-            return {self.facts.team(team): units for team, units in usage.unused.items() if units}
-        found: dict[Who, Fraction] = {}
-        for team, total in held.items() if cause == "held" else ():
-            own = {who: units for who, units in usage.held[team].items() if units > 0}
-            for who, units in own.items() if total else ():
-                found[who] = total * units / sum(own.values(), ZERO)
+    def causes(self, usage: Usage, whole_pool: Usage) -> dict[str, Fraction]:
+        """One resource's part of the pool's reserved idle is its part of what the pool could have reserved."""
+        found = usage.causes
+        if usage is not whole_pool:
+            rest, pool = found["reserved"] + found["unsold"], whole_pool.causes
+            pool_rest = pool["reserved"] + pool["unsold"]
+            found["reserved"] = rest * pool["reserved"] / pool_rest if pool_rest else ZERO
+            found["unsold"] = rest - found["reserved"]
         return found
 
     def idle(self, money: Entry, line: Line, cause: str, amount: Fraction, holders: dict[Who, Fraction]) -> None:
@@ -274,10 +283,15 @@ class Sharing:
         return None
 
     def card_bills(self, mine: list[Line]) -> list[tuple[Entry, Fraction]]:
-        """The bills (with component and group) that the price list is set against, each with its part of the charges: by money."""
+        """The bills (with component and group) that the price list is set against, each with its part of the charges: by money.
+
+        A bill in another currency recovers nothing: all of it is left for `_residual`.
+        """
         money: dict[tuple[str, str, str, Group | None], Fraction] = {}
         for line in mine:
             entry = blank(self.facts, line, line.amount)
+            if entry.currency != self.facts.policy.currency:
+                continue
             key = (entry.bill, entry.currency, entry.component, entry.group)
             money[key] = money.get(key, ZERO) + abs(line.amount)
         if not money:
@@ -300,7 +314,10 @@ class Sharing:
             for part in self.money_by_day(line, line.span):
                 key = (part.bill, part.currency, part.component, part.day)
                 rest[key] = rest.get(key, ZERO) + part.amount
-        for entry in self.entries if mine else ():
+        bills = {key[0] for key in rest}
+        for entry in self.entries:
+            if entry.bill not in bills:
+                continue
             key = (entry.bill, entry.currency, entry.component, entry.day)
             rest[key] = rest.get(key, ZERO) - entry.amount
         residual = self.facts.team("_residual")
@@ -313,7 +330,7 @@ def blank(facts: Facts, line: Line, amount: Fraction) -> Entry:
     nobody = facts.team("_unallocated")
     row = line.row
     return Entry(
-        facts.bill(row), row["BillingCurrency"], row["component"], "", date.min, "usage", "", nobody, amount, line.group
+        facts.bill(row), row["BillingCurrency"], line.component, "", date.min, "usage", "", nobody, amount, line.group
     )
 
 

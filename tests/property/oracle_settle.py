@@ -177,12 +177,12 @@ def follow(facts: Facts, line: Line, ledger: list[Entry]) -> list[Entry]:
 # transfers
 
 
-def transfer(facts: Facts, entry: Entry, part: Fraction, reason: str, sponsor: str) -> list[Entry]:
+def transfer(entry: Entry, part: Fraction, reason: str, cause: str, sponsor: Who) -> list[Entry]:
     """`part` of an amount leaves (or reaches, when negative) its owner; the sponsor pays it."""
     moved = entry.amount * part
     return [
-        replace(entry, reason=reason, cause=entry.who.cause, amount=-moved),
-        replace(entry, reason="subsidy", cause="", who=facts.team(sponsor), amount=moved, claim=None),
+        replace(entry, reason=reason, cause=cause, amount=-moved),
+        replace(entry, reason="subsidy", cause=cause, who=sponsor, amount=moved, claim=None),
     ]
 
 
@@ -207,9 +207,8 @@ def free(sharing: Sharing) -> list[Entry]:
     found = []
     for entry in sharing.entries:
         if entry.claim and entity(entry.who) and hours[entity(entry.who)]:
-            found += transfer(
-                facts, entry, min(Fraction(1), terms.amount / hours[entity(entry.who)]), "adjustment", terms.paid_by
-            )
+            part = min(Fraction(1), terms.amount / hours[entity(entry.who)])
+            found += transfer(entry, part, "adjustment", "free", facts.team(terms.paid_by))
     return found
 
 
@@ -224,7 +223,8 @@ def credits_of(sharing: Sharing) -> list[Entry]:
                 end = entry.claim.whole[1]
                 tail = end - credit.max_hours * 3600
                 part = max(ZERO, entry.span[1] - max(Fraction(entry.span[0]), tail)) / (entry.span[1] - entry.span[0])
-            found += transfer(sharing.facts, entry, part * credit.percent / 100, "credit", credit.paid_by)
+            payer = sharing.facts.team(credit.paid_by)
+            found += transfer(entry, part * credit.percent / 100, "credit", credit.outcome, payer)
     return [entry for entry in found if entry.amount]
 
 
@@ -248,7 +248,7 @@ def adjust(facts: Facts, ledger: list[Entry]) -> None:
             ledger += [
                 new
                 for entry in in_reach(rule, ledger)
-                for new in transfer(facts, entry, -rule.percent / 100, "adjustment", rule.sponsor)
+                for new in transfer(entry, -rule.percent / 100, "adjustment", "", facts.team(rule.sponsor))
             ]
     for rule in facts.policy.adjustments:
         if rule.percent is None:
@@ -264,16 +264,10 @@ def bound(facts: Facts, rule: Adjustment, ledger: list[Entry]) -> list[Entry]:
         wanted = min(wanted, high)
     if low is not None:
         wanted = max(wanted, low)
-    if wanted == total:
+    if wanted == total or not total:
         return []
-    leaves = same_sign(
-        sums(mine, lambda entry: (entry.bill, entry.currency, entry.component, entry.pool, entry.day, entry.who))
-    )
-    found = []
-    for (bill, currency, component, pool, day, who), share in leaves.items():
-        entry = Entry(bill, currency, component, pool, day, "adjustment", "", who, total - wanted)
-        found += transfer(facts, entry, share, "adjustment", rule.sponsor)
-    return found
+    sponsor = facts.team(rule.sponsor)
+    return [new for entry in mine for new in transfer(entry, (total - wanted) / total, "adjustment", "", sponsor)]
 
 
 def bounds(facts: Facts, rule: Adjustment) -> tuple[Fraction | None, Fraction | None]:

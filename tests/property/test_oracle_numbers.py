@@ -132,6 +132,37 @@ def test_drivers(driver: str, expected: dict[str, int]) -> None:
     )
 
 
+def test_what_a_row_holds_is_not_made_up_for_by_another_of_its_team() -> None:
+    """a's rows hold 3 and -2 beyond what they used: 3 are held. Idle is 10 - 1 - 4 = 5."""
+    uses = [usage("a", 0, 1, 4, used=1), usage("a", 0, 1, 2, used=4)]
+    world = by_hand(POOL + "driver: used}", [line("10", 0, 1)], uses, capacity=[capacity(0, 1, 10)])
+    assert owed(world, "reason", "cause") == {
+        ("a", "usage", ""): 5,
+        ("a", "idle", "held"): 3,
+        ("_idle", "idle", "unsold"): 2,
+    }
+
+
+def test_reservations_reach_each_resource_by_its_part_of_what_is_idle() -> None:
+    """n1 has 8 with 2 in use, n2 has 4 with 1 down: 6 + 3 rest. b has reserved 3, a third of them: 2 on n1, 1 on n2."""
+    rows = [capacity(0, 1, 8), capacity(0, 1, 3, resource="n2"), capacity(0, 1, 1, resource="n2", state="down")]
+    world = by_hand(
+        POOL + "scope: resource, idle: reservation}",
+        [line("80", 0, 1, ResourceId="n1"), line("4", 0, 1, ResourceId="n2", component="other")],
+        [usage("a", 0, 1, 2)],
+        capacity=rows,
+        reservations=[reservation("b", 0, 1, 3)],
+    )
+    assert owed(world, "component", "cause") == {
+        ("a", "compute", ""): 20,
+        ("b", "compute", "reserved"): 20,
+        ("_idle", "compute", "unsold"): 40,
+        ("b", "other", "reserved"): 1,
+        ("_idle", "other", "down"): 1,
+        ("_idle", "other", "unsold"): 2,
+    }
+
+
 def test_causes_of_idle_in_their_order() -> None:
     uses = [usage("a", 0, 1, 4, used=1)]
     rows = [capacity(0, 1, 8), capacity(0, 1, 2, state="down", resource="n2")]
@@ -188,15 +219,40 @@ def test_a_price_list_leaves_what_it_does_not_recover() -> None:
     }
 
 
+def test_a_price_list_recovers_each_column_of_its_own_currency_by_its_money() -> None:
+    rules = POOL + "method: rate_card, prices: [{per: hour, price: 1}]}"
+    lines = [
+        line("60", 0, 24),
+        line("20", 0, 24, component="other"),
+        line("-20", 0, 24, InvoiceIssuerName="Colo"),
+        line("9", 0, 24, InvoiceIssuerName="Colo", BillingCurrency="EUR"),
+    ]
+    found = owed(by_hand(rules, lines, [usage("a", 0, 10)]), "bill", "component")
+    assert found == {
+        ("a", "Cloud 2026-10 USD", "compute"): 6,
+        ("_residual", "Cloud 2026-10 USD", "compute"): 54,
+        ("a", "Cloud 2026-10 USD", "other"): 2,
+        ("_residual", "Cloud 2026-10 USD", "other"): 18,
+        ("a", "Colo 2026-10 USD", "compute"): 2,
+        ("_residual", "Colo 2026-10 USD", "compute"): -22,
+        ("_residual", "Colo 2026-10 EUR", "compute"): 9,
+    }
+
+
+def test_a_pool_may_state_the_component_of_its_postings() -> None:
+    found = owed(by_hand(POOL + "component: energy, method: proportional}", [line("8", 0, 1)], []), "component")
+    assert found == {("_unallocated", "energy"): 8}
+
+
 def test_free_hours_are_paid_by_someone() -> None:
     rules = POOL + "method: rate_card, prices: [{per: hour, price: 1}], free: {per: team, amount: 5h, paid_by: office}}"
-    found = owed(by_hand(rules, [], [usage("a", 0, 20), usage("b", 0, 2)]), "reason")
+    found = owed(by_hand(rules, [], [usage("a", 0, 20), usage("b", 0, 2)]), "reason", "cause")
     expected = {
-        ("a", "usage"): 20,
-        ("a", "adjustment"): -5,
-        ("b", "usage"): 2,
-        ("b", "adjustment"): -2,
-        ("office", "subsidy"): 7,
+        ("a", "usage", ""): 20,
+        ("a", "adjustment", "free"): -5,
+        ("b", "usage", ""): 2,
+        ("b", "adjustment", "free"): -2,
+        ("office", "subsidy", "free"): 7,
     }
     assert found == expected
 
@@ -249,8 +305,8 @@ def test_a_late_correction_is_shared_by_the_usage_of_its_own_days() -> None:
 def test_credits_cover_the_last_hours_of_what_failed() -> None:
     jobs = [workload("a", "a", outcome="node_fail"), workload("b", "b")]
     rules = POOL + "method: proportional, credit: [{outcome: node_fail, percent: 50, max_hours: 2, paid_by: office}]}"
-    found = owed(by_hand(rules, [line("100", 0, 24)], [usage("a", 0, 8), usage("b", 0, 2)], workloads=jobs), "reason")
-    assert found == {("a", "usage"): 80, ("b", "usage"): 20, ("a", "credit"): -10, ("office", "subsidy"): 10}
+    found = owed(by_hand(rules, [line("100", 0, 24)], [usage("a", 0, 8), usage("b", 0, 2)], workloads=jobs), "cause")
+    assert found == {("a", ""): 80, ("b", ""): 20, ("a", "node_fail"): -10, ("office", "node_fail"): 10}
 
 
 def test_adjustments_in_their_order() -> None:
@@ -272,6 +328,21 @@ def test_adjustments_in_their_order() -> None:
         ("c", "usage"): 80, ("c", "adjustment"): -25, ("office", "subsidy"): 50 - 10 + 25,
     }  # fmt: skip
     assert found == expected
+
+
+def test_a_cap_scales_amounts_of_either_sign_alike() -> None:
+    """a owes 80 and gets 20 back: 60 in all, capped to half of that."""
+    rules = "adjustments: [{team: a, cap: 30, sponsor: office, why: x}]\n" + POOL + "method: proportional}"
+    lines = [line("80", 0, 1), line("-20", 0, 1, component="other")]
+    found = owed(by_hand(rules, lines, [usage("a", 0, 1)]), "component", "reason", "cause")
+    assert found == {
+        ("a", "compute", "usage", ""): 80,
+        ("a", "compute", "adjustment", ""): -40,
+        ("office", "compute", "subsidy", ""): 40,
+        ("a", "other", "usage", ""): -20,
+        ("a", "other", "adjustment", ""): 10,
+        ("office", "other", "subsidy", ""): -10,
+    }
 
 
 def test_largest_remainder() -> None:
@@ -299,7 +370,7 @@ def test_the_oracle_gives_out_every_line_and_no_more(seed: int) -> None:
     facts = Facts(one, Breakpoints())
     left: dict[Any, Fraction] = {}
     for found in facts.lines:
-        root = (facts.bill(found.row), found.row["BillingCurrency"], found.row["component"])
+        root = (facts.bill(found.row), found.row["BillingCurrency"], found.component)
         left[root] = left.get(root, Fraction(0)) + found.amount
     for key, amount in attribute(one).items():
         left[key[:3]] = left.get(key[:3], Fraction(0)) - amount
