@@ -17,6 +17,15 @@ settings.register_profile("long", settings.get_profile("short"), derandomize=Fal
 settings.load_profile("long" if LONG else "short")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the golden files anew; read the diff")
+
+
+@pytest.fixture(scope="session")
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-golden"))
+
+
 @pytest.fixture(scope="session")
 def long_run() -> bool:
     return LONG

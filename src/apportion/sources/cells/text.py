@@ -66,3 +66,9 @@ def mask_of(rows: Collection[int], count: int) -> pa.Array:
 def is_text(column: pa.Array) -> bool:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def shown(name: str, cells: pa.Array, row: int) -> str:
+    """A cell in a message: its column and the beginning of what it says."""
+    value = cells[row].as_py()
+    return f"{name} (empty)" if value is None else f"{name} {str(value)[:40]!r}"

@@ -14,7 +14,7 @@ from apportion.model.rows import CHARGE_CATEGORIES, COST_LINES, COSTS, FOCUS_NUM
 from apportion.sources.cells.instants import instants
 from apportion.sources.cells.labels import labels_from_cells
 from apportion.sources.cells.money import money
-from apportion.sources.cells.text import mask_of, rows_where, text
+from apportion.sources.cells.text import mask_of, rows_where, shown, text
 from apportion.sources.files.sheet import Sheet
 from apportion.sources.focus.columns import TIMES, Layout
 from apportion.sources.focus.components import components
@@ -74,7 +74,7 @@ class Block:
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
     def shown(self, name: str, row: int) -> str:
-        return f"{name} {str(self.cells(name)[row].as_py())[:40]!r}"
+        return shown(name, self.cells(name), row)
 
     def fault(self, rows: Collection[int], code: str, message: Callable[[int], str]) -> None:
         self.faults.extend(Fault(self.first_row + row, code, message(row)) for row in rows)
@@ -93,7 +93,7 @@ class Block:
         if parsed.bad:
             row = min(parsed.bad)
             raise InputError(
-                parsed.bad[row],
+                "too-many-digits" if parsed.bad[row] == "too-many-digits" else "invalid-number",
                 self.no_number(name, parsed.bad, row),
                 where=self.sheet.where(self.first_row + row),
                 hint="nothing of this file was taken: correct it, or fetch it again",

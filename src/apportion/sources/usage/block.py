@@ -14,7 +14,7 @@ from apportion.sources.cells.instants import PER_SECOND, floor_divide, instants
 from apportion.sources.cells.labels import labels_from_cells, labels_from_columns
 from apportion.sources.cells.marks import Marks
 from apportion.sources.cells.parsed import Parsed
-from apportion.sources.cells.text import mask_of, rows_where, text
+from apportion.sources.cells.text import mask_of, rows_where, shown, text
 from apportion.sources.usage.mapping import How, MeterColumn
 from apportion.sources.usage.words import in_our_words
 
@@ -73,10 +73,10 @@ class Block:
             mask = mask_of([row for row, found in parsed.bad.items() if found == code], self.rows)
             self.drop(mask, code, partial(fault, column, cells, code))
 
-    def key(self, name: str) -> pa.Array:
+    def key(self, name: str, code: str) -> pa.Array:
         """A column without which a row says nothing."""
         found = self.words(name)
-        self.drop(found.is_null(), f"missing-{name}", f"the row names no {name}")
+        self.drop(found.is_null(), code, f"the row names no {name}")
         return found
 
     def times(self) -> tuple[pa.Array, pa.Array]:
@@ -151,7 +151,7 @@ class Block:
             for meter in self.how.meters:
                 yield self.wide(meter)
             return
-        names = self.key("meter")
+        names = self.key("meter", "missing-meter")
         known = pc.is_in(names, pa.array(sorted(METERS)))
         self.drop(
             pc.and_(names.is_valid(), pc.invert(known)),
@@ -174,8 +174,8 @@ class Block:
                 else amounts(cells, meter.used_scale, measured=True),
                 meter.used,
             )
-        some = pc.or_(pc.greater(pc.fill_null(found, 0), 0), pc.greater(pc.fill_null(used, 0), 0))
-        return meter.meter, pc.and_(self.keep, some), pc.fill_null(found, 0), used
+        some = pc.or_(pc.greater(found, 0), pc.greater(pc.fill_null(used, 0), 0))
+        return meter.meter, pc.and_(self.keep, pc.and_(found.is_valid(), some)), found, used
 
     def long(self, meter: str, own: pa.Array, amount: str) -> tuple[str, pa.Array, pa.Array, pa.Array]:
         column = self.how.columns[amount]
@@ -215,7 +215,3 @@ class Block:
 
 def fault(column: str, cells: pa.Array, code: str, row: int) -> str:
     return f"{shown(column, cells, row)} {FAULTS[code]}"
-
-
-def shown(column: str, cells: pa.Array, row: int) -> str:
-    return f"{column} {str(cells[row].as_py())[:40]!r}"

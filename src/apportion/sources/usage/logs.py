@@ -62,7 +62,7 @@ def read_sheet_into(log: Log, sheet: Sheet, how: How) -> None:
 
 
 def read_usage(block: Block, header: list[str], log: Log) -> list[pa.Table]:
-    workload = block.key("workload")
+    workload = block.key("workload", "missing-workload")
     start, end = block.times()
     add_workloads(block, header, log, (workload, start, end))
     resource = pc.fill_null(block.words("resource"), "")
@@ -81,7 +81,7 @@ def read_usage(block: Block, header: list[str], log: Log) -> list[pa.Table]:
 
 
 def read_workloads(block: Block, header: list[str], log: Log) -> list[pa.Table]:
-    workload = block.key("workload")
+    workload = block.key("workload", "missing-workload")
     start, end = block.times()
     add_workloads(block, header, log, (workload, start, end))
     return []
@@ -107,7 +107,7 @@ def add_workloads(block: Block, header: list[str], log: Log, who: tuple[pa.Array
 
 
 def read_capacity(block: Block, header: list[str], _: Log) -> list[pa.Table]:
-    resource = block.key("resource")
+    resource = block.key("resource", "missing-resource")
     start, end = block.times()
     whole = {
         "resource": resource,
@@ -123,7 +123,7 @@ def read_capacity(block: Block, header: list[str], _: Log) -> list[pa.Table]:
 
 
 def read_reservations(block: Block, header: list[str], _: Log) -> list[pa.Table]:
-    reservation = block.key("reservation")
+    reservation = block.key("reservation", "missing-reservation")
     start, end = block.times()
     whole = {"reservation": reservation, "start_s": start, "end_s": end, "labels": block.labels(header)}
     return [

@@ -140,7 +140,19 @@ def label_columns(value: Any, found: Stanza) -> tuple[dict[str, str], bool]:
     """`labels` is a table of label to column, or "*" for every column that nothing else reads."""
     if value == ALL:
         return {}, True
-    return found.words("labels"), False
+    flat = Stanza({"labels": flattened(value)}, found.where)
+    return flat.words("labels"), False
+
+
+def flattened(value: Any) -> Any:
+    """TOML reads `slurm.account = "account"` as a table in a table; both spellings are one label."""
+    if not isinstance(value, Mapping):
+        return value
+    flat: dict[str, Any] = {}
+    for key, inner in value.items():
+        below = flattened(inner)
+        flat |= {f"{key}.{name}": text for name, text in below.items()} if isinstance(below, Mapping) else {key: below}
+    return flat
 
 
 def meter_columns(found: Stanza, records: str, columns: Mapping[str, str]) -> tuple[MeterColumn, ...]:

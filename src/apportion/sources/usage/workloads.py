@@ -15,18 +15,18 @@ FACTS = ("source", "workload", "run", "name", "outcome")
 def workloads(logs: list[pa.Table]) -> pa.Table:
     """`logs` have whole ends by now."""
     whole = pa.concat_tables(logs, promote_options="default")
-    codes = pc.dictionary_encode(whole["workload"]).combine_chunks()
-    if len(codes.dictionary) < whole.num_rows:
-        whole = last_rows(whole, np.asarray(codes.indices))
+    known = pc.dictionary_encode(whole["workload"]).combine_chunks()
+    if len(known.dictionary) < whole.num_rows:
+        whole = last_rows(whole, np.asarray(known.indices))
     parts = [with_labels(whole.slice(first, STEP).combine_chunks()) for first in range(0, whole.num_rows, STEP)]
     return pa.concat_tables(parts) if parts else WORKLOADS.empty_table()
 
 
-def last_rows(whole: pa.Table, code: np.ndarray) -> pa.Table:
+def last_rows(whole: pa.Table, which: np.ndarray) -> pa.Table:
     """Of each workload's rows the last by end and start; where those tie, the one whose text comes last, so that order does not matter."""
     start, end = np.asarray(whole["start_s"]), np.asarray(whole["end_s"])
-    order = np.lexsort((content_rank(whole), start, end, code))
-    first = np.flatnonzero(np.diff(code[order], prepend=-1))
+    order = np.lexsort((content_rank(whole), start, end, which))
+    first = np.flatnonzero(np.diff(which[order], prepend=-1))
     last = np.append(first[1:], len(order)) - 1
     chosen = whole.take(pa.array(order[last]))
     earliest = pa.array(np.minimum.reduceat(start[order], first))
