@@ -17,7 +17,7 @@ from apportion.verbs.periods import as_period
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import pins_of
+from apportion.verbs.world import Pins, pins_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def run_id_of(plan: StoredPlan) -> str:
 def refuse_moved(project: Project, plan: StoredPlan, period: Period) -> None:
     """The books refuse too, inside their transaction; this says which, before any work."""
     again = f"run `apportion plan --period {period}` again"
-    pins = pins_of(project)
+    pins = pins_of(project).snapshots
     moved = sorted(name for name in {*pins, *plan.inputs} if pins.get(name) != plan.inputs.get(name))
     if moved:
         raise BooksError("inputs-moved", f"since the plan of {period} was made, {', '.join(moved)} changed", hint=again)
@@ -102,7 +102,7 @@ def refuse_moved(project: Project, plan: StoredPlan, period: Period) -> None:
 
 def recompute(project: Project, period: Period, plan: StoredPlan, step: Step) -> Plan:
     """What is posted is what the evidence says, not what a stored table says; the charges behind it come with it."""
-    made = compute(project, period, policy_for(project, period), dict(plan.inputs), step)
+    made = compute(project, period, policy_for(project, period), Pins(plan.inputs), step).plan
     require_equal(f"the plan of {period}, computed again", plan.digest, made.digest)
     return made
 

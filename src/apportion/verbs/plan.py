@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from apportion.books.shapes import StoredPlan
 from apportion.engine.lines import Bill
-from apportion.engine.plan import Plan, make_plan
+from apportion.engine.plan import Plan, World, make_plan
 from apportion.errors import Problem, ProjectError
 from apportion.model.times import Period
 from apportion.policy.document import Policy
@@ -16,7 +16,7 @@ from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 from apportion.verbs.settings import ENGINES, unknown_engine
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import backend_of, billed_periods, build_world, pins_of
+from apportion.verbs.world import Pins, backend_of, billed_periods, build_world, pins_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def plan(project: Project, period: Period | str, engine: str | None = None, step
     keep(project, policy)
     pins = pins_of(project)
     head = project.books.head()
-    made = compute(project, period, policy, pins, step)
+    made = compute(project, period, policy, pins, step).plan
     step("keeping the plan", 0, 0)
     project.books.save_plan(stored(made, pins, head, engine))
     return beside_record(project, policy, made, head)
@@ -60,7 +60,13 @@ def engine_named(project: Project, name: str | None) -> str:
     return chosen
 
 
-def compute(project: Project, period: Period, policy: Policy, pins: dict[str, int], step: Step = silent) -> Plan:
+@dataclass(frozen=True, slots=True)
+class Computed:
+    world: World
+    plan: Plan
+
+
+def compute(project: Project, period: Period, policy: Policy, pins: Pins, step: Step = silent) -> Computed:
     """The plan of pinned inputs; reads the books, writes nothing."""
     step(f"reading the evidence of {period}", 0, 0)
     backend = backend_of(project)
@@ -69,7 +75,7 @@ def compute(project: Project, period: Period, policy: Policy, pins: dict[str, in
     made = make_plan(world, backend)
     if not made.bills:
         refuse_empty(period, billed_periods(project, pins))
-    return made
+    return Computed(world, made)
 
 
 def refuse_empty(period: Period, billed: Iterable[str]) -> None:
@@ -83,12 +89,12 @@ def refuse_empty(period: Period, billed: Iterable[str]) -> None:
     )
 
 
-def stored(made: Plan, pins: dict[str, int], head: str, engine: str) -> StoredPlan:
+def stored(made: Plan, pins: Pins, head: str, engine: str) -> StoredPlan:
     return StoredPlan(
         digest=made.digest,
         period=str(made.period),
         policy_version=made.policy_version,
-        inputs=pins,
+        inputs=dict(pins.snapshots),
         head=head,
         postings=made.postings,
         bill_days=made.bill_days,

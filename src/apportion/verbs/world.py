@@ -1,6 +1,7 @@
 """The world that a plan is made of: the pinned evidence of one period, as the engine takes it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -17,13 +18,24 @@ from apportion.policy.document import Policy
 from apportion.reports.sums import grouped, side_of
 from apportion.verbs.project import Project
 
-Pins = Mapping[str, int]
+OWNERS = "team:"  # their side of the double entry
 UTC_ZONE = ZoneInfo("UTC")
 
 
-def pins_of(project: Project) -> dict[str, int]:
-    """The published snapshot of every table of evidence, as it is now."""
-    return {name: version.snapshot_id for name, version in project.books.inputs().items()}
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """What a plan rests on: a snapshot of every table of evidence, and the ledger up to a link of its chain (None: all of it)."""
+
+    snapshots: Mapping[str, int]
+    before_seq: int | None = None
+
+    def __getitem__(self, table: str) -> int:
+        return self.snapshots[table]
+
+
+def pins_of(project: Project) -> Pins:
+    """As published now."""
+    return Pins({name: version.snapshot_id for name, version in project.books.inputs().items()})
 
 
 def backend_of(project: Project) -> Backend:
@@ -47,7 +59,7 @@ def build_world(project: Project, period: Period, policy: Policy, pins: Pins, ba
         capacity=capacity,
         reservations=reservations,
         workloads=workloads,
-        previous=previous_totals(project, period, policy.currency),
+        previous=previous_totals(project, period, policy.currency, pins.before_seq),
         inputs=content_digests(project, pins),
     )
 
@@ -96,10 +108,12 @@ def usage_rows(project: Project, snapshot_id: int, window: Interval, backend: Ba
     return rows.filter(rows.start_s < window.end_s, rows.end_s >= window.start_s)
 
 
-def previous_totals(project: Project, period: Period, currency: str) -> Mapping[str, Decimal]:
+def previous_totals(project: Project, period: Period, currency: str, before_seq: int | None) -> Mapping[str, Decimal]:
     """What each team owed last month, for rules that smooth."""
-    posted = project.books.posted(str(period.previous))
-    own = posted.filter(pc.equal(posted["currency"], currency))
+    entries = project.books.entries(period=str(period.previous), currency=currency)
+    own = entries.filter(pc.starts_with(entries["account"], OWNERS))
+    if before_seq is not None:
+        own = own.filter(pc.less(own["seq"], before_seq))
     return {team: amount for (team,), amount in grouped(own, ("team",)).items() if side_of(team) == "owners"}
 
 

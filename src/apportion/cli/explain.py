@@ -1,0 +1,44 @@
+"""`apportion explain`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from apportion.cli.verb import Answer, Call, verb
+
+if TYPE_CHECKING:
+    from apportion.render.sheet import Sheet
+    from apportion.verbs.explain import Explanation
+
+
+def explain(
+    call: Call,
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="WHAT", help="A team, pool, job or run; or a posting by its number or the beginning of its hash."
+        ),
+    ],
+) -> Answer:
+    """Trace a figure to its cost lines, usage, price, policy line and rounding step; exits 5 if the record was tampered with."""
+    from apportion.verbs.explain import explain as ask
+    from apportion.verbs.periods import one
+    from apportion.verbs.report import posted_periods
+
+    project = call.project()
+    period = one(call.months(posted_periods(project), "give --period, or run `apportion apply` first"), "explain")
+    found = ask(project, what, period, call.bar)
+    also = (f"{what} is also {', '.join(found.also)}: ask for that by its full name.",) if found.also else ()
+    return Answer(explain_sheet(found), also)
+
+
+def explain_sheet(found: "Explanation") -> "Sheet":
+    from apportion.render.sheet import Sheet
+    from apportion.verbs.explaining.story import drawn
+
+    tree = "\n".join(drawn(found.steps))
+    return Sheet(found.title, value=found, notes=(tree, f"policy {found.policy}   ledger head {found.head}"))
+
+
+def add_to(app: typer.Typer) -> None:
+    verb(app, "explain", period=True)(explain)

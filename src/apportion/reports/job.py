@@ -1,0 +1,134 @@
+"""One job's part of what its team owes: its own charges, and its share of the team's idle, overhead, credits and adjustments.
+
+Charges are the ledger's evidence and exact. The rest is posted to owners, not to jobs; a job's share of it is by its charges: of idle in the
+same pool, of credits and adjustments in the same pool, day and owner (credits only among jobs with that outcome), of overhead over all pools.
+Shares are rounded to nanos; nothing is computed from them.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.model.money import NANO, from_nanos
+from apportion.model.rows import IDLE
+from apportion.reports.sums import total
+
+Sums = defaultdict[tuple[Any, ...], Fraction]
+LEAF = ("team", "project", "user")
+
+
+@dataclass(frozen=True, slots=True)
+class JobLine:
+    """`credits` and `adjustments` are what others pay (negative). `unshared_idle` is what more it would be if `_idle` were shared by use."""
+
+    workload: str
+    currency: str
+    direct: Decimal
+    idle: Decimal
+    overhead: Decimal
+    credits: Decimal
+    adjustments: Decimal
+    unshared_idle: Decimal
+
+    @property
+    def with_idle(self) -> Decimal:
+        return total([self.direct, self.idle])
+
+    @property
+    def with_overhead(self) -> Decimal:
+        return total([self.direct, self.idle, self.overhead])
+
+    @property
+    def owed(self) -> Decimal:
+        return total([self.direct, self.idle, self.overhead, self.credits, self.adjustments])
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What is shared among jobs, of one currency: posted sums by reason, and the charges that say who takes which part."""
+
+    posted: Mapping[str, Sums]
+    charged: Mapping[str, Sums]
+
+
+def job_lines(charges: pa.Table, ids: Iterable[str], postings: pa.Table, outcomes: Mapping[str, str]) -> list[JobLine]:
+    """One line per workload of `ids` and currency. `charges` and `outcomes` are those of all workloads of the same owners."""
+    currencies = dict(zip(postings["bill"].to_pylist(), postings["currency"].to_pylist(), strict=True))
+    wanted = set(ids)
+    rows = [
+        row | {"currency": currencies[row["bill"]], "outcome": outcomes.get(row["workload"], "")}
+        for row in charges.to_pylist()
+    ]
+    made = []
+    for currency in sorted({row["currency"] for row in rows if row["workload"] in wanted}):
+        here = [row for row in rows if row["currency"] == currency]
+        shared = Shared(add_postings(postings.filter(pc.equal(postings["currency"], currency))), add_charges(here))
+        made += [
+            job_line(workload, currency, [row for row in here if row["workload"] == workload], shared)
+            for workload in sorted({row["workload"] for row in here} & wanted)
+        ]
+    return made
+
+
+def add_postings(postings: pa.Table) -> dict[str, Sums]:
+    """Usage and idle by (team, pool); overhead and cost by (team,); central idle and use by (pool,); credit and adjustment by their leaf."""
+    sums: dict[str, Sums] = defaultdict(lambda: defaultdict(Fraction))
+    keys = ["reason", "cause", "pool", "day", *LEAF]
+    grouped = postings.select([*keys, "amount"]).group_by(keys).aggregate([("amount", "sum")])
+    for row in grouped.to_pylist():
+        amount, team, pool, reason = Fraction(row["amount_sum"]), row["team"], row["pool"], row["reason"]
+        leaf = (pool, row["day"], *(row[name] for name in LEAF))
+        sums[reason][team, pool] += amount
+        if reason in ("usage", "idle"):
+            sums["cost"][team,] += amount
+        if reason == "usage":
+            sums["used"][pool,] += amount
+            sums["leaf"][leaf] += amount
+        elif reason == "idle" and team == IDLE:
+            sums["unshared"][pool,] += amount
+        elif reason == "overhead":
+            sums["overheads"][team,] += amount
+        elif reason in ("credit", "adjustment"):
+            sums[f"{reason}s"][(*leaf, row["cause"]) if reason == "credit" else leaf] += amount
+    return sums
+
+
+def add_charges(rows: Iterable[Mapping[str, Any]]) -> dict[str, Sums]:
+    """Charges by leaf and outcome: what a credit for that outcome is shared by."""
+    sums: dict[str, Sums] = defaultdict(lambda: defaultdict(Fraction))
+    for row in rows:
+        sums["outcome"][row["pool"], row["day"], *(row[name] for name in LEAF), row["outcome"]] += Fraction(
+            row["amount"]
+        )
+    return sums
+
+
+def job_line(workload: str, currency: str, rows: list[Mapping[str, Any]], shared: Shared) -> JobLine:
+    posted, charged = shared.posted, shared.charged
+    idle = unshared = credit = adjustment = direct = overhead = Fraction(0)
+    for row in rows:
+        amount, team, pool = Fraction(row["amount"]), row["team"], row["pool"]
+        leaf = (pool, row["day"], *(row[name] for name in LEAF))
+        mine = part(posted["idle"][team, pool], amount, posted["usage"][team, pool])
+        direct += amount
+        idle += mine
+        unshared += part(posted["unshared"][pool,], amount, posted["used"][pool,])
+        overhead += part(posted["overheads"][team,], amount + mine, posted["cost"][team,])
+        credit += part(posted["credits"][*leaf, row["outcome"]], amount, charged["outcome"][*leaf, row["outcome"]])
+        adjustment += part(posted["adjustments"][leaf], amount, posted["leaf"][leaf])
+    return JobLine(workload, currency, *map(to_nanos, (direct, idle, overhead, credit, adjustment, unshared)))
+
+
+def part(whole: Fraction, mine: Fraction, everybody: Fraction) -> Fraction:
+    """A part in proportion; nothing where nobody was charged or the job's charge runs against the sum (a correction)."""
+    return whole * mine / everybody if whole and everybody else Fraction(0)
+
+
+def to_nanos(amount: Fraction) -> Decimal:
+    return from_nanos(round(amount * NANO))

@@ -1,0 +1,196 @@
+"""What did my job cost? All attempts and array tasks of a run together: direct, with idle, with overhead, and what others paid of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.engine.charges import charges_of
+from apportion.errors import ProjectError
+from apportion.model.rows import CHARGES
+from apportion.model.times import Period, parse_period
+from apportion.reports.job import JobLine, job_lines
+from apportion.reports.sums import total
+from apportion.verbs.agreement import policy_for
+from apportion.verbs.plan import compute
+from apportion.verbs.project import Project
+from apportion.verbs.steps import Step, silent
+from apportion.verbs.world import billed_periods, pins_of
+
+NEAREST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt or array task, in one currency."""
+
+    workload: str
+    outcome: str
+    start_s: int
+    end_s: int
+    line: JobLine
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A period's part of the figures. `final`: posted, and no later plan says otherwise."""
+
+    period: str
+    status: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    run: str
+    name: str
+    owners: tuple[str, ...]
+    status: str
+    shares: tuple[Share, ...]
+    attempts: tuple[Attempt, ...]
+    totals: tuple[JobLine, ...]
+
+
+def cost(project: Project, what: str, period: Period | str | None = None, step: Step = silent) -> Cost:
+    """`what` is a workload's id or a run's; either way all workloads of the run count."""
+    step(f"looking for {what}", 0, 0)
+    workloads = find_run(project, what)
+    ids = [row["workload"] for row in workloads]
+    shares: list[Share] = []
+    lines: list[JobLine] = []
+    owners: set[str] = set()
+    for month in [str(period)] if period else months_of(project, workloads):
+        found = figures(project, month, ids, step)
+        shares.append(found.share)
+        if found.postings is not None:
+            outcomes = outcomes_of(project, found.charges["workload"].to_pylist())
+            lines += job_lines(found.charges, ids, found.postings, outcomes)
+            owners |= owners_of(found.charges, ids)
+    attempts = (
+        Attempt(row["workload"], row["outcome"], row["start_s"], row["end_s"], line)
+        for row in workloads
+        for line in added(line for line in lines if line.workload == row["workload"])
+    )
+    return Cost(
+        run=workloads[0]["run"],
+        name=workloads[0]["name"] or "",
+        owners=tuple(sorted(owners)),
+        status="final" if all(share.status == "final" for share in shares) else "estimated",
+        shares=tuple(shares),
+        attempts=tuple(attempts),
+        totals=tuple(added(replace(line, workload="") for line in lines)),
+    )
+
+
+def find_run(project: Project, what: str) -> list[dict[str, Any]]:
+    columns = ["workload", "run", "name", "start_s", "end_s", "outcome"]
+    scan = project.books.scan
+    found = scan("workloads", columns=["run"], where=(pc.field("workload") == what) | (pc.field("run") == what))
+    if not len(found):
+        raise unknown_job(project, what)
+    run = what if what in found["run"].to_pylist() else found["run"][0].as_py()
+    rows = scan("workloads", columns=columns, where=pc.field("run") == run).to_pylist()
+    return sorted(rows, key=lambda row: (row["start_s"], row["workload"]))
+
+
+def unknown_job(project: Project, what: str) -> ProjectError:
+    known = project.books.scan("workloads", columns=["workload", "run"])
+    names = sorted({*known["run"].to_pylist(), *known["workload"].to_pylist()})
+    alike = [name for name in names if what in name or name.startswith(what[:4])] or names
+    close = get_close_matches(what, alike[:20_000], n=NEAREST, cutoff=0.5)
+    hint = (
+        f"nearest: {', '.join(close)}"
+        if close
+        else "run `apportion ingest` first"
+        if not names
+        else "give a job id or run id as the scheduler writes it"
+    )
+    return ProjectError("unknown-job", f"there is no job or run {what!r}", hint=hint)
+
+
+def months_of(project: Project, workloads: list[dict[str, Any]]) -> list[str]:
+    """The months that the run touches, and later ones that charged it (a bill that came late)."""
+    ids = [row["workload"] for row in workloads]
+    charged = project.books.scan("charges", columns=["period"], where=pc.field("workload").isin(ids))[
+        "period"
+    ].to_pylist()
+    touched: set[str] = set()
+    for row in workloads:
+        month, last = (datetime.fromtimestamp(row[key], UTC).strftime("%Y-%m") for key in ("start_s", "end_s"))
+        while month <= last:
+            touched.add(month)
+            month = str(parse_period(month).next)
+    return sorted({*touched, *charged})
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The postings of one month, and the charges of every owner that the job has there."""
+
+    share: Share
+    postings: pa.Table | None
+    charges: pa.Table
+
+
+def figures(project: Project, month: str, ids: list[str], step: Step) -> Figures:
+    """The ledger's where the month is posted, else those of a plan made now."""
+    runs = [run for run in project.books.runs() if run.period == month]
+    if runs:
+        plan = project.books.load_plan(month)
+        moved = plan is not None and plan.digest != runs[-1].plan_digest
+        share = (
+            Share(month, "estimated", "posted, but a later plan says otherwise")
+            if moved
+            else Share(month, "final", "posted")
+        )
+        return Figures(share, project.books.posted(month), posted_charges(project, month, ids))
+    pins = pins_of(project)
+    if month not in billed_periods(project, pins):
+        return Figures(Share(month, "estimated", "no bill yet, so nothing is counted"), None, CHARGES.empty_table())
+    period = parse_period(month)
+    made = compute(project, period, policy_for(project, period), pins, step).plan
+    charges = pa.Table.from_batches(charges_of(made), schema=CHARGES)
+    return Figures(Share(month, "estimated", "not posted yet"), made.postings, charges)
+
+
+def posted_charges(project: Project, month: str, ids: list[str]) -> pa.Table:
+    here = pc.field("period") == month
+    own = project.books.scan("charges", columns=["team", "user"], where=here & pc.field("workload").isin(ids))
+    same = pc.field("team").isin(pc.unique(own["team"])) & pc.field("user").isin(pc.unique(own["user"]))
+    return project.books.scan("charges", where=here & same)
+
+
+def outcomes_of(project: Project, ids: list[str]) -> dict[str, str]:
+    rows = project.books.scan(
+        "workloads", columns=["workload", "outcome"], where=pc.field("workload").isin(sorted(set(ids)))
+    )
+    return dict(zip(rows["workload"].to_pylist(), rows["outcome"].to_pylist(), strict=True))
+
+
+def owners_of(charges: pa.Table, ids: list[str]) -> set[str]:
+    own = charges.filter(pc.is_in(charges["workload"], pa.array(ids)))
+    return {"/".join(filter(None, row.values())) for row in own.select(["team", "project", "user"]).to_pylist()}
+
+
+def added(lines: Iterable[JobLine]) -> list[JobLine]:
+    """Lines of the same workload and currency as one."""
+    groups: dict[tuple[str, str], list[JobLine]] = {}
+    for line in lines:
+        groups.setdefault((line.workload, line.currency), []).append(line)
+    return [
+        JobLine(
+            workload,
+            currency,
+            *(_sum(some, name) for name in ("direct", "idle", "overhead", "credits", "adjustments", "unshared_idle")),
+        )
+        for (workload, currency), some in groups.items()
+    ]
+
+
+def _sum(lines: list[JobLine], name: str) -> Decimal:
+    return total(getattr(line, name) for line in lines)

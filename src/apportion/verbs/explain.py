@@ -1,0 +1,215 @@
+"""Why this figure: computed again from the pinned cost lines and usage, compared with what is posted, and walked step by step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.errors import InvariantError
+from apportion.model.money import plain
+from apportion.model.rows import POSTING_KEY, SYSTEM_OWNERS
+from apportion.model.times import Period
+from apportion.policy.document import Policy
+from apportion.reports.sums import grouped, total
+from apportion.reports.words import counted, shown
+from apportion.verbs.agreement import policy_for, policy_of_version, short
+from apportion.verbs.apply import difference
+from apportion.verbs.explaining.jobs import job_charges, job_nodes, owner_text, refuse_tampered_charges
+from apportion.verbs.explaining.lines import followers_node, placed_lines
+from apportion.verbs.explaining.owners import owner_nodes
+from apportion.verbs.explaining.pools import Scene, pool_nodes
+from apportion.verbs.explaining.rounding import rounding_node, thirty_digits
+from apportion.verbs.explaining.story import Node
+from apportion.verbs.explaining.target import Target, find_target
+from apportion.verbs.explaining.usage import Whose
+from apportion.verbs.periods import as_period
+from apportion.verbs.plan import Computed, compute
+from apportion.verbs.project import Project
+from apportion.verbs.steps import Step, silent
+from apportion.verbs.world import Pins, pins_of
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """`exact` in thirty digits; `posted` is None where nothing is posted yet."""
+
+    currency: str
+    exact: str
+    planned: Decimal
+    posted: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    period: str
+    kind: str
+    name: str
+    title: str
+    policy: str
+    head: str
+    figures: tuple[Figure, ...]
+    steps: tuple[Node, ...]
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What an explanation rests on: the last run of the period, or what a plan would be now."""
+
+    posted: pa.Table | None
+    policy: Policy
+    pins: Pins
+
+
+def explain(project: Project, what: str, period: Period | str, step: Step = silent) -> Explanation:
+    """Raises InvariantError where the record is not what its inputs say."""
+    period = as_period(period)
+    ground = ground_of(project, period)
+    computed = compute(project, period, ground.policy, ground.pins, step)
+    target = find_target(project, what, period, computed)
+    step(f"explaining {what}", 0, 0)
+    if target.kind == "job":
+        return explain_job(project, target, ground, computed)
+    rows, exact = picked(target, computed)
+    posted = None if ground.posted is None else target.pick(ground.posted)
+    if posted is not None:
+        refuse_tampered(target, rows, posted, period)
+    scene = Scene(computed, placed_lines(computed), rows, whose(target, rows))
+    figures = figures_of(rows, exact, posted)
+    return Explanation(
+        period=str(period),
+        kind=target.kind,
+        name=target.name,
+        title=title_of(target, figures, computed, period),
+        policy=short(ground.policy),
+        head=project.books.head(),
+        figures=figures,
+        steps=(
+            *pool_nodes(scene),
+            *owners(target, computed, scene.whose),
+            *(followers_node(scene.placed) if target.kind == "team" else ()),
+            rounding_node(rows, exact),
+        ),
+        also=target.also,
+    )
+
+
+def ground_of(project: Project, period: Period) -> Ground:
+    runs = [run for run in project.books.runs() if run.period == str(period)]
+    if not runs:
+        return Ground(None, policy_for(project, period), pins_of(project))
+    last = runs[-1]
+    return Ground(
+        project.books.posted(str(period)), policy_of_version(project, last.policy_version), Pins(last.inputs, last.seq)
+    )
+
+
+def picked(target: Target, computed: Computed) -> tuple[pa.Table, list[int]]:
+    """The planned postings that a target is about, with their exact amounts in grains."""
+    numbered = computed.plan.postings.append_column("number", pa.array(range(len(computed.plan.postings))))
+    rows = target.pick(numbered)
+    return rows.drop_columns(["number"]), [computed.plan.exact[n] for n in rows["number"].to_pylist()]
+
+
+def refuse_tampered(target: Target, planned: pa.Table, posted: pa.Table, period: Period) -> None:
+    """The record must be what its inputs say, posting by posting."""
+    moved = difference(planned, posted)
+    if not len(moved):
+        return
+    row = moved.to_pylist()[0]
+    key = ", ".join(str(row[name]) for name in POSTING_KEY if row[name] not in ("", None))
+    others = f" (and {counted(len(moved) - 1, 'other posting')})" if len(moved) > 1 else ""
+    here = [pc.equal(posted[name], row[name]) for name in POSTING_KEY]
+    mask = here[0]
+    for condition in here[1:]:
+        mask = pc.and_(mask, condition)
+    found = total(posted.filter(mask)["amount"].to_pylist())
+    raise InvariantError(
+        f"{target.name} in {period}: the record is not what its cost lines and usage say, at {key}{others}",
+        plain(total([found, row["amount"]])),
+        plain(found),
+    )
+
+
+def whose(target: Target, rows: pa.Table) -> Whose:
+    """Whose usage to show: the team's; of a posting, its team's; of a pool, everybody's."""
+    if target.kind == "pool":
+        teams = set(pc.unique(rows["team"]).to_pylist())
+        return Whose(teams=teams, called="everybody", everybody=True)
+    teams = {target.name} if target.kind == "team" else set(pc.unique(rows["team"]).to_pylist())
+    return Whose(teams=teams, called=", ".join(sorted(teams)))
+
+
+def figures_of(rows: pa.Table, exact: Sequence[int], posted: pa.Table | None) -> tuple[Figure, ...]:
+    sums: dict[str, int] = {}
+    for currency, grains in zip(rows["currency"].to_pylist(), exact, strict=True):
+        sums[currency] = sums.get(currency, 0) + grains
+    planned = {currency: amount for (currency,), amount in grouped(rows, ("currency",)).items()}
+    found = (
+        {} if posted is None else {currency: amount for (currency,), amount in grouped(posted, ("currency",)).items()}
+    )
+    return tuple(
+        Figure(
+            currency,
+            thirty_digits(sums[currency]),
+            planned[currency],
+            None if posted is None else found.get(currency, Decimal(0)),
+        )
+        for currency in sorted(sums)
+    )
+
+
+def title_of(target: Target, figures: Sequence[Figure], computed: Computed, period: Period) -> str:
+    amounts = " and ".join(shown(figure.planned, figure.currency) for figure in figures) or "nothing"
+    verbs = {
+        "team": f"{target.name} {'holds' if target.name in SYSTEM_OWNERS else 'owes'} {amounts}",
+        "pool": f"Pool {target.name} shares {amounts}",
+        "posting": f"Posting {target.name} is {amounts}",
+    }
+    state = (
+        "posted, and the same when computed again"
+        if all(figure.posted is not None for figure in figures) and figures
+        else "not posted yet, computed"
+    )
+    evidence = f"{counted(len(computed.world.cost_lines), 'cost line')} and the usage of {counted(len(computed.world.workloads), 'workload')}"
+    return f"{verbs.get(target.kind, target.name)} for {period}: {state} from {evidence}."
+
+
+def owners(target: Target, computed: Computed, whose: Whose) -> tuple[Node, ...]:
+    if target.kind == "pool":
+        return ()
+    nodes = owner_nodes(computed, whose)
+    return (Node(f"why it is {whose.called}'s", {}, nodes),) if nodes else ()
+
+
+def explain_job(project: Project, target: Target, ground: Ground, computed: Computed) -> Explanation:
+    charges = job_charges(target, computed)
+    if ground.posted is not None:
+        refuse_tampered_charges(project, target, charges, str(computed.plan.period))
+    currencies = computed.plan.trace.setting.currencies
+    sums: dict[str, list[Decimal]] = {}
+    for row in charges.select(["bill", "amount"]).to_pylist():
+        sums.setdefault(currencies.get(row["bill"], computed.world.policy.currency), []).append(row["amount"])
+    figures = tuple(
+        Figure(currency, plain(total(amounts)), total(amounts), None if ground.posted is None else total(amounts))
+        for currency, amounts in sorted(sums.items())
+    )
+    own = Whose(workloads=target.workloads, called=target.name)
+    amounts = " and ".join(shown(figure.planned, figure.currency) for figure in figures) or "nothing"
+    state = "posted, and the same when computed again" if ground.posted is not None else "not posted yet"
+    return Explanation(
+        period=str(computed.plan.period),
+        kind=target.kind,
+        name=target.name,
+        title=f"{target.name} was charged {amounts} for its use in {computed.plan.period} ({counted(len(target.workloads), 'workload')}; {state}).",
+        policy=short(ground.policy),
+        head=project.books.head(),
+        figures=figures,
+        steps=(
+            *job_nodes(computed, charges, own),
+            Node(f"why it is {owner_text(charges)}'s", {}, owner_nodes(computed, own)),
+        ),
+        also=target.also,
+    )

@@ -1,0 +1,38 @@
+"""Where the policy says so: file, line, and the line itself."""
+
+from apportion.policy.document import Policy
+from apportion.verbs.explaining.story import Node
+
+LONGEST = 110
+
+
+def clause(policy: Policy, what: str, *path: str | int) -> Node:
+    line = policy.line(*path)
+    text = policy.text.split("\n")[line - 1].split(" #")[0].strip()
+    short = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+    return Node(f"{what}: {policy.file}:{line}  {short}", {"file": policy.file, "line": line, "text": text})
+
+
+def adjustment_clauses(policy: Policy, team: str | None, pool: str) -> tuple[Node, ...]:
+    """The adjustments that may touch a team's charges in a pool, with their reasons."""
+    return tuple(
+        clause(policy, f"adjusted because of {rule.why!r}, paid by {rule.sponsor}", "adjustments", number)
+        for number, rule in enumerate(policy.adjustments)
+        if rule.pool in (None, pool) and (team is None or rule.team in (None, team))
+    )
+
+
+def sponsored_clauses(policy: Policy, team: str, pool: str) -> tuple[Node, ...]:
+    """What a team pays for others."""
+    rules = [
+        clause(policy, f"sponsors {rule.why!r}", "adjustments", number)
+        for number, rule in enumerate(policy.adjustments)
+        if rule.sponsor == team and rule.pool in (None, pool)
+    ]
+    given = policy.pools[pool].credit if pool in policy.pools else ()
+    rules += [
+        clause(policy, f"pays the credit for {rule.outcome}", "pools", pool, "credit", number)
+        for number, rule in enumerate(given)
+        if rule.paid_by == team
+    ]
+    return tuple(rules)

@@ -1,0 +1,103 @@
+"""The cost lines behind a pool: how many, how much, and the largest."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.engine.lines import FOLLOWER
+from apportion.model.times import instant_text
+from apportion.reports.sums import total
+from apportion.reports.words import counted, shown
+from apportion.verbs.explaining.story import Node
+from apportion.verbs.plan import Computed
+
+FEW = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Cost lines with the pool, bill and amount that the plan gave them."""
+
+    table: pa.Table
+
+    def of(self, pool: str) -> pa.Table:
+        return self.table.filter(pc.equal(self.table["pool"], pool))
+
+
+def placed_lines(computed: Computed) -> Placed:
+    lines, found = computed.world.cost_lines, computed.plan.trace.lines
+    names = [
+        "line_id",
+        "ServiceName",
+        "ChargeCategory",
+        "ChargeDescription",
+        "ResourceName",
+        "ResourceId",
+        "BillingCurrency",
+        "charge_start_s",
+        "charge_end_s",
+    ]
+    columns = {name: lines[name] for name in names}
+    return Placed(pa.table(columns | {"pool": found.pool_of, "bill": found.bill_of, "amount": found.amounts}))
+
+
+def lines_node(placed: Placed, pool: str) -> Node:
+    """`744 cost lines, 300,000.00 USD`, with the largest below."""
+    rows = placed.of(pool)
+    if not len(rows):
+        return Node("no cost lines of its own", {"count": 0})
+    sums = sums_by_currency(rows)
+    text = f"{counted(len(rows), 'cost line')}: " + " and ".join(
+        shown(amount, currency) for currency, amount in sums.items()
+    )
+    return Node(text, {"count": len(rows), "sums": sums}, top_lines(rows))
+
+
+def followers_node(placed: Placed) -> tuple[Node, ...]:
+    """Tax, credits, fees and unused commitments: shared like what they belong to."""
+    rows = placed.of(FOLLOWER)
+    if not len(rows):
+        return ()
+    sums = sums_by_currency(rows)
+    amounts = " and ".join(shown(amount, currency) for currency, amount in sums.items())
+    kinds = ", ".join(sorted(filter(None, pc.unique(rows["ChargeCategory"]).to_pylist())))
+    text = f"{counted(len(rows), 'line')} that are not usage ({kinds}), {amounts} in all, follow the charges of their account and service"
+    return (Node(text, {"count": len(rows), "sums": sums}, top_lines(rows)),)
+
+
+def top_lines(rows: pa.Table) -> tuple[Node, ...]:
+    order = pc.sort_indices(
+        pa.table({"size": pc.abs(rows["amount"]), "id": rows["line_id"]}), [("size", "descending"), ("id", "ascending")]
+    )
+    picked = rows.take(order[:FEW]).to_pylist()
+    nodes = [
+        Node(
+            line_text(row),
+            row | {"start": instant_text(row["charge_start_s"]), "end": instant_text(row["charge_end_s"])},
+        )
+        for row in picked
+    ]
+    rest = len(rows) - len(nodes)
+    return (*nodes, *([Node(f"... and {rest:,} more")] if rest else []))
+
+
+def line_text(row: dict[str, object]) -> str:
+    what = " ".join(
+        str(part)
+        for part in (row["ServiceName"], row["ResourceName"] or row["ResourceId"], row["ChargeDescription"])
+        if part
+    )
+    start, end = (instant_text(int(str(row[name]))) for name in ("charge_start_s", "charge_end_s"))
+    amount = row["amount"]
+    money = shown(amount, str(row["BillingCurrency"])) if isinstance(amount, Decimal) else ""
+    return f"{money}  {what}, {start} to {end} (line {str(row['line_id'])[:12]})"
+
+
+def sums_by_currency(rows: pa.Table) -> dict[str, Decimal]:
+    currencies = sorted(set(rows["BillingCurrency"].to_pylist()), key=str)
+    return {
+        str(currency): total(rows.filter(pc.equal(rows["BillingCurrency"], currency))["amount"].to_pylist())
+        for currency in currencies
+    }

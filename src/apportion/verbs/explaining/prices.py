@@ -1,0 +1,117 @@
+"""What one unit of a pool cost, slot by slot, and what stood idle."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from apportion.engine.demand import scale_of
+from apportion.engine.pools import PoolResult
+from apportion.model.meters import METERS
+from apportion.model.money import GRAIN, NANO, from_nanos
+from apportion.policy.pools import Pool
+from apportion.reports.words import places, shown
+from apportion.verbs.explaining.story import Node
+from apportion.verbs.plan import Computed
+
+HOUR_S = 3600
+DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How whole units read: `natural` of `name` in one unit."""
+
+    name: str
+    natural: Fraction
+
+    def amount(self, units: int | Fraction) -> str:
+        return f"{float(units * self.natural):,.2f} {self.name}"
+
+
+def measure_of(pool: Pool) -> Measure:
+    flow = all(METERS[name].flow for name in pool.meter)
+    unit = METERS[next(iter(pool.meter))].unit if len(pool.meter) == 1 else "weighted unit"
+    natural = scale_of(pool).natural
+    if pool.method == "time":
+        return Measure("occupied hours", Fraction(1, HOUR_S))
+    return Measure(unit if flow else f"{unit}-hours", natural if flow else natural / HOUR_S)
+
+
+def price_nodes(computed: Computed, name: str) -> tuple[Node, ...]:
+    result, pool = computed.plan.trace.pools.get(name), computed.world.policy.pools[name]
+    if pool.method == "rate_card":
+        listed = ", ".join(f"{from_nanos(round(price.price * NANO)):f} per {price.per}" for price in pool.prices)
+        return (Node(f"listed prices: {listed}", {"prices": [str(price.price) for price in pool.prices]}),)
+    if result is None or result.priced is None or result.market is None or not result.priced.curve:
+        return ()
+    currencies = sorted(
+        {
+            computed.plan.trace.setting.currencies[column.bill]
+            for columns in result.market.money.values()
+            for column in columns
+        }
+    )
+    return tuple(node for currency in currencies for node in currency_nodes(computed, result, pool, currency))
+
+
+def currency_nodes(computed: Computed, result: PoolResult, pool: Pool, currency: str) -> list[Node]:
+    if result.priced is None or result.market is None:
+        return []
+    bills = {bill for bill, known in computed.plan.trace.setting.currencies.items() if known == currency}
+    measure = measure_of(pool)
+    money = {
+        where: sum(sum(days.values()) for column, days in columns.items() if column.bill in bills)
+        for where, columns in result.market.money.items()
+    }
+    steps = [(step, money[step.curve, step.slot]) for step in result.priced.curve]
+    grains, units, demand = (
+        sum(g for _, g in steps),
+        sum(step.units for step, _ in steps),
+        sum(step.demand for step, _ in steps),
+    )
+    if not units:
+        return [Node("nobody used it and no capacity is known: there is no price", {"units": 0})]
+    prices = sorted(Fraction(g, GRAIN) / (step.units * measure.natural) for step, g in steps if step.units)
+    mean = Fraction(grains, GRAIN) / (units * measure.natural)
+    unit = measure.name.removesuffix("s") if measure.name.endswith("hours") else measure.name
+    offered = "offered" if pool.method == "capacity_rate" else "used"
+    text = (
+        f"price per {unit}: {price_text(mean, currency)} on average = {shown(money_of(Fraction(grains, GRAIN)), currency)} / "
+        f"{measure.amount(units)} {offered}"
+    )
+    if len(prices) > 1:
+        text += f"; by {pool.slot} and curve between {price_text(prices[0], currency)} and {price_text(prices[-1], currency)}"
+    facts = {
+        "mean": money_of(mean),
+        "lowest": money_of(prices[0]),
+        "highest": money_of(prices[-1]),
+        "steps": len(steps),
+        "units": str(units),
+    }
+    idle = {
+        cause: sum(step.idle.get(cause, 0) for step, _ in steps) for cause in ("held", "down", "reserved", "unsold")
+    }
+    found = [Node(text, facts)]
+    if any(idle.values()):
+        parts = ", ".join(f"{cause} {measure.amount(idle[cause])}" for cause in idle if idle[cause])
+        found.append(
+            Node(
+                f"of these {measure.amount(demand)} were used; idle: {parts}",
+                {cause: str(value) for cause, value in idle.items()},
+            )
+        )
+    return found
+
+
+def money_of(amount: Fraction) -> Decimal:
+    """To nanos, for reading."""
+    return from_nanos(round(amount * NANO))
+
+
+def price_text(price: Fraction, currency: str) -> str:
+    """Four digits that count, and never fewer places than the currency has: a GiB-hour costs less than a cent."""
+    exact = money_of(price)
+    if not exact:
+        return shown(exact, currency)
+    after = max(places(currency), min(9, DIGITS - exact.adjusted() - 1))
+    return f"{exact:,.{after}f} {currency}"

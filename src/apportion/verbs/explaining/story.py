@@ -1,0 +1,19 @@
+"""An explanation is a tree of sentences, each with the figures it rests on."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    text: str
+    facts: Mapping[str, object] = field(default_factory=dict)
+    steps: tuple["Node", ...] = ()
+
+
+def drawn(nodes: tuple[Node, ...], indent: str = "") -> Iterator[str]:
+    """The tree as lines of text."""
+    for number, node in enumerate(nodes):
+        last = number == len(nodes) - 1
+        yield f"{indent}{'└─' if last else '├─'} {node.text}"
+        yield from drawn(node.steps, indent + ("   " if last else "│  "))

@@ -1,0 +1,106 @@
+"""What is asked about: a team, a pool, a workload or run, or a posting by its number or the beginning of its hash."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.errors import ProjectError
+from apportion.model.rows import POSTING_KEY, SYSTEM_OWNERS
+from apportion.model.times import Period
+from apportion.verbs.plan import Computed
+from apportion.verbs.project import Project
+
+KINDS = ("team", "pool", "job", "posting")
+HASH = re.compile(r"[0-9a-f]{6,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`key` is the posting key of one posting, `workloads` those of a job; `also` are other things of the same name."""
+
+    kind: str
+    name: str
+    key: tuple[object, ...] = ()
+    workloads: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+    def pick(self, postings: pa.Table) -> pa.Table:
+        """The rows of a postings table that this is about."""
+        if self.kind == "posting":
+            mask = pc.equal(postings[POSTING_KEY[0]], self.key[0])
+            for name, value in zip(POSTING_KEY[1:], self.key[1:], strict=True):
+                mask = pc.and_(mask, pc.equal(postings[name], value))
+            return postings.filter(mask)
+        return postings.filter(pc.equal(postings[self.kind], self.name))
+
+
+def find_target(project: Project, what: str, period: Period, computed: Computed) -> Target:
+    kind, colon, name = what.partition(":")
+    wanted = KINDS if not colon or kind not in KINDS else (kind,)
+    name = what if not colon or kind not in KINDS else name
+    found = [target for kind in wanted for target in candidates(project, kind, name, period, computed)]
+    if not found:
+        raise unknown(what, computed)
+    first = found[0]
+    return Target(
+        first.kind, first.name, first.key, first.workloads, tuple(f"{other.kind}:{name}" for other in found[1:])
+    )
+
+
+def candidates(project: Project, kind: str, name: str, period: Period, computed: Computed) -> Iterator[Target]:
+    if kind in ("team", "pool"):
+        known = names_of(computed, kind)
+        if name in known:
+            yield Target(kind, name)
+    elif kind == "job":
+        workloads = computed.world.workloads
+        own = workloads.filter(pc.or_(pc.equal(workloads["workload"], name), pc.equal(workloads["run"], name)))
+        if len(own):
+            runs = [name] if name in own["run"].to_pylist() else [own["run"][0].as_py()]
+            every = workloads.filter(pc.is_in(workloads["run"], pa.array(runs)))
+            yield Target("job", runs[0], workloads=tuple(sorted(set(every["workload"].to_pylist()))))
+    else:
+        yield from postings_named(project, name, period)
+
+
+def postings_named(project: Project, name: str, period: Period) -> Iterator[Target]:
+    if not (name.isdecimal() and name.isascii()) and not HASH.fullmatch(name):
+        return
+    entries = project.books.entries(period=str(period))
+    mask = pc.equal(entries["seq"], int(name)) if name.isdecimal() else pc.starts_with(entries["hash"], name)
+    found = entries.filter(mask)
+    if len(found) > 1:
+        raise ProjectError(
+            "ambiguous-posting", f"{len(found)} postings begin with {name}", hint="give more digits of the hash"
+        )
+    for row in found.to_pylist():
+        if row["account"].startswith("bill:"):
+            raise ProjectError(
+                "bill-side",
+                f"posting {name} is the bill's own side of the double entry",
+                hint=f"explain an owner's posting of {row['bill']} instead",
+            )
+        yield Target("posting", str(row["seq"]), key=tuple(row[part] for part in POSTING_KEY))
+
+
+def names_of(computed: Computed, kind: str) -> list[str]:
+    used = set(pc.unique(computed.plan.postings[kind]).to_pylist())
+    declared = computed.world.policy.teams if kind == "team" else computed.world.policy.pools
+    return sorted({*used, *declared, *(SYSTEM_OWNERS if kind == "team" else ())} - {""})
+
+
+def unknown(what: str, computed: Computed) -> ProjectError:
+    names = [*names_of(computed, "team"), *names_of(computed, "pool")]
+    close = get_close_matches(what.rpartition(":")[2], names, n=3, cutoff=0.5)
+    hint = (
+        f"did you mean {', '.join(close)}?"
+        if close
+        else f"teams and pools: {', '.join(names)}; or give a job id, a posting's number or hash"
+    )
+    return ProjectError(
+        "unknown-figure", f"{what!r} is no team, pool, job or posting of {computed.plan.period}", hint=hint
+    )
