@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from tests.property.adapter import Planned
 from tests.property.oracle import attribute
 from tests.property.oracle_facts import Facts
-from tests.property.oracle_rounding import Key, round_tree
+from tests.property.oracle_rounding import Key, round_tree, whole_of
 from tests.property.oracle_time import Breakpoints
 from tests.property.worlds import World
 
@@ -22,7 +22,7 @@ def mismatches(world: World, planned: Planned) -> list[str]:
     return [
         *amounts(exact, planned),
         *whole_nanos(planned),
-        *rounding(planned),
+        *rounding(exact, planned),
         *bills(world, exact, planned),
         *days(planned),
     ]
@@ -50,12 +50,13 @@ def whole_nanos(planned: Planned) -> Iterator[str]:
             yield f"{amount} is not whole nanos: {key}"
 
 
-def rounding(planned: Planned) -> Iterator[str]:
-    """The engine's own exact amounts, rounded by the oracle's tree, are its postings."""
-    rounded = round_tree({key: amount for key, amount in planned.exact.items() if not is_rounding(key)})
-    for key, nanos in rounded.items():
-        if nanos * NANO != Fraction(planned.postings[key]):
-            yield f"posted {planned.postings[key]}, the tree gives {nanos} nanos for {key}"
+def rounding(exact: Mapping[Key, Fraction], planned: Planned) -> Iterator[str]:
+    """The engine's own exact amounts, rounded by the oracle's tree, are its postings. Those it posts as 0 are the oracle's."""
+    own = {key: amount for key, amount in planned.exact.items() if not is_rounding(key)}
+    small = {key: amount for key, amount in exact.items() if key not in own and abs(amount) <= NANO + SLACK}
+    for key, nanos in round_tree(small | own, whole_of(exact)).items():
+        if nanos * NANO != Fraction(planned.postings.get(key, 0)):
+            yield f"posted {planned.postings.get(key, 0)}, the tree gives {nanos} nanos for {key}"
 
 
 def bills(world: World, exact: Mapping[Key, Fraction], planned: Planned) -> Iterator[str]:

@@ -293,17 +293,18 @@ class Sharing:
             if entry.currency != self.facts.policy.currency:
                 continue
             key = (entry.bill, entry.currency, entry.component, entry.group)
-            money[key] = money.get(key, ZERO) + abs(line.amount)
-        if not money:
+            money[key] = money.get(key, ZERO) + line.amount
+        if not mine:
             currency = self.facts.policy.currency
             component = self.pool.component or METERS[next(iter(self.pool.meter))].component
             money[f"rate card {self.name} {self.facts.world.period} {currency}", currency, component, None] = Fraction(
                 1
             )
         nobody = self.facts.team("_unallocated")
+        parts = [abs(part) for part in money.values()] if any(money.values()) else [Fraction(1)] * len(money)
         return [
-            (Entry(*key[:3], self.name, date.min, "usage", "", nobody, ZERO, key[3]), part / sum(money.values(), ZERO))
-            for key, part in money.items()
+            (Entry(*key[:3], self.name, date.min, "usage", "", nobody, ZERO, key[3]), part / sum(parts, ZERO))
+            for key, part in zip(money, parts, strict=True)
         ]
 
     def recover(self) -> None:
@@ -314,10 +315,7 @@ class Sharing:
             for part in self.money_by_day(line, line.span):
                 key = (part.bill, part.currency, part.component, part.day)
                 rest[key] = rest.get(key, ZERO) + part.amount
-        bills = {key[0] for key in rest}
-        for entry in self.entries:
-            if entry.bill not in bills:
-                continue
+        for entry in self.entries if mine else ():
             key = (entry.bill, entry.currency, entry.component, entry.day)
             rest[key] = rest.get(key, ZERO) - entry.amount
         residual = self.facts.team("_residual")

@@ -5,6 +5,7 @@ from datetime import date
 from fractions import Fraction
 
 Key = tuple[str, str, str, str, date, str, str, str, str, str, str, str]
+Root = tuple[str, str, str]
 NANO = 10**9
 FIRST = 3  # bill, currency, component name a root; the levels below it are the rest of the key
 
@@ -21,16 +22,18 @@ def largest_remainder(total: int, parts: Mapping[str, Fraction]) -> dict[str, in
     return whole
 
 
-def round_tree(exact: Mapping[Key, Fraction]) -> dict[Key, int]:
-    """Posted nanos of every key, without those of `_residual` for what is finer than a nano (its exact amount is `rest_of`)."""
+def round_tree(exact: Mapping[Key, Fraction], wholes: Mapping[Root, int] | None = None) -> dict[Key, int]:
+    """Posted nanos of every key, without those of `_residual` for what is finer than a nano (its exact amount is `rest_of`).
+
+    `wholes` are the nanos of the roots where the leaves are not quite exact.
+    """
     posted: dict[Key, int] = {}
-    roots: dict[tuple[str, str, str], dict[Key, Fraction]] = {}
+    roots: dict[Root, dict[Key, Fraction]] = {}
+    wholes = {**whole_of(exact), **(wholes or {})}
     for key, amount in exact.items():
         roots.setdefault((key[0], key[1], key[2]), {})[key] = amount * NANO
-    for leaves in roots.values():
-        total = sum(leaves.values(), Fraction(0))
-        sign = -1 if total < 0 else 1
-        descend(leaves, sign * int(abs(total)), FIRST, posted)
+    for root, leaves in roots.items():
+        descend(leaves, wholes[root], FIRST, posted)
     return posted
 
 
@@ -46,10 +49,19 @@ def descend(leaves: Mapping[Key, Fraction], total: int, level: int, posted: dict
             descend(below, parts[name], level + 1, posted)
 
 
-def rest_of(exact: Mapping[Key, Fraction]) -> dict[tuple[str, str, str], Fraction]:
-    """What the roots cut off, in the currency's unit."""
-    totals: dict[tuple[str, str, str], Fraction] = {}
+def totals_of(exact: Mapping[Key, Fraction]) -> dict[Root, Fraction]:
+    totals: dict[Root, Fraction] = {}
     for key, amount in exact.items():
         root = (key[0], key[1], key[2])
         totals[root] = totals.get(root, Fraction(0)) + amount
-    return {root: total - Fraction(int(total * NANO), NANO) for root, total in totals.items()}
+    return totals
+
+
+def whole_of(exact: Mapping[Key, Fraction]) -> dict[Root, int]:
+    """The roots' nanos, cut toward zero."""
+    return {root: int(total * NANO) for root, total in totals_of(exact).items()}
+
+
+def rest_of(exact: Mapping[Key, Fraction]) -> dict[Root, Fraction]:
+    """What the roots cut off, in the currency's unit."""
+    return {root: total - Fraction(int(total * NANO), NANO) for root, total in totals_of(exact).items()}

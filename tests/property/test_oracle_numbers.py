@@ -222,7 +222,8 @@ def test_a_price_list_leaves_what_it_does_not_recover() -> None:
 def test_a_price_list_recovers_each_column_of_its_own_currency_by_its_money() -> None:
     rules = POOL + "method: rate_card, prices: [{per: hour, price: 1}]}"
     lines = [
-        line("60", 0, 24),
+        line("90", 0, 24),
+        line("-30", 0, 24),
         line("20", 0, 24, component="other"),
         line("-20", 0, 24, InvoiceIssuerName="Colo"),
         line("9", 0, 24, InvoiceIssuerName="Colo", BillingCurrency="EUR"),

@@ -83,7 +83,7 @@ def draw_owners(dice: random.Random, scene: Scene) -> list[Map]:
 
 
 def draw_reservations(dice: random.Random, scene: Scene, pools: Map) -> list[Map]:
-    wide = [name for name in ("gpus", "h100", "a100") if name in pools and pools[name].get("scope") != "resource"]
+    wide = [name for name in ("gpus", "h100", "a100") if name in pools]
     if not wide or dice.random() < 0.5:
         return []
     days: Map = {"from": dice.choice(scene.days)} if dice.random() < 0.5 else {}
@@ -115,7 +115,7 @@ def draw_pools(dice: random.Random, scene: Scene) -> Map:
             **draw_sharing(dice, dice.choice(("proportional", "capacity_rate"))),
         },
         "energy": lambda: {
-            "costs": {"ServiceName": "*Power"}, "usage": {"node": "*-gpu*"}, **dice.choice(({"meter": "energy"}, {"meter": "gpu", "component": "energy"})),
+            "costs": {"ServiceName": "*Power"}, "usage": {"node": "*-gpu*"}, **dice.choice(({"meter": "energy"}, {"meter": "gpu", "component": "other"})),
             **draw_sharing(dice, "proportional"),
         },
         "licences": lambda: {"costs": {"ServiceName": "*MATLAB"}, **draw_table(dice, scene)},
@@ -163,7 +163,7 @@ def draw_table(dice: random.Random, scene: Scene) -> Map:
 
 def draw_gpu_pools(dice: random.Random, scene: Scene) -> Map:
     meter: Any = scene.gpu_meters[0] if len(scene.gpu_meters) == 1 else {"gpu": 9, "cpu": "0.9", "memory": "0.1"}
-    service = "EC2" if scene.gpu_method == "rate_card" else ["EC2", "Colo EC2"]
+    service = ["EC2", "Colo EC2"]
 
     def pool(costs: Map, usage: Map) -> Map:
         found: Map = {"costs": costs, "meter": meter, **draw_sharing(dice, scene.gpu_method, scene)}

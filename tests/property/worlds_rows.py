@@ -240,7 +240,7 @@ def draw_line(dice: random.Random, scene: Scene, index: int) -> Row:
         "billing_start_s": scene.billing[0], "billing_end_s": scene.billing[1], "component": SERVICES[service],
         "EffectiveCost": None if dice.random() < 0.04 else amount, "BilledCost": dice.choice((amount, amount * 2)), "ListCost": dice.choice((amount, None)),
         "BillingCurrency": currency, "InvoiceIssuerName": issuer, "BillingAccountId": "b1",
-        "SubAccountId": "s1" if service == "EC2" and scene.gpu_method == "rate_card" else dice.choice((None, "s1", "s2")),
+        "SubAccountId": dice.choice((None, "s1", "s2")),
         "ChargeCategory": category, "ServiceName": service if issuer == "Cloud One" else f"Colo {service}",
         "CommitmentDiscountStatus": "Unused" if unused else dice.choice((None, "Used")),
         "ResourceId": None if named else resource, "ResourceName": resource if named else None,
