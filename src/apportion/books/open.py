@@ -29,8 +29,7 @@ __all__ = [
 
 def open_books(url: str, warehouse: str, *, create: bool = False) -> Books:
     """`warehouse` is a folder or an object store's URI. With `create`, books that are missing or half made are made."""
-    with spoken():
-        engine = connect(url)
+    with spoken(), reaching(url) as engine:
         place = absolute(warehouse)
         locks = Locks(engine, lock_folder(engine, place))
         if create and not is_whole(engine):
@@ -40,19 +39,28 @@ def open_books(url: str, warehouse: str, *, create: bool = False) -> Books:
 
 def restore(path: str | Path, url: str, warehouse: str) -> Books:
     """Books as they were when `path` was written, under a new name: nothing that exists is overwritten."""
-    with spoken():
-        engine = connect(url)
+    with spoken(), reaching(url) as engine:
         place = absolute(warehouse)
         locks = Locks(engine, lock_folder(engine, place))
         with opened(Path(path)) as (archive, contents), prepared(engine, locks):
             if holds_rows(engine):
                 message = "there are books here already"
                 raise BooksError("books-exist", message, where=url, hint="restore into a new database and a new folder")
-            logical = restored_warehouse(archive, contents)
-            evidence = Evidence(engine, logical, place)
+            evidence = Evidence(engine, restored_warehouse(archive, contents), place)
             restore_files(archive, contents, evidence)
             restore_record(archive, contents, evidence)
-        return open_books(url, warehouse)
+        return Books(Evidence(engine, written_under(engine, url), place), locks)
+
+
+@contextmanager
+def reaching(url: str) -> Iterator[Engine]:
+    """The database, let go again if the books cannot be opened."""
+    engine = connect(url)
+    try:
+        yield engine
+    except BaseException:
+        engine.dispose()
+        raise
 
 
 def absolute(warehouse: str) -> str:
@@ -103,7 +111,7 @@ def written_under(engine: Engine, url: str) -> str:
         hint = "make them with: apportion init"
         raise BooksError("no-books", "there are no books here, or they were never finished", where=url, hint=hint)
     with reading(engine) as connection:
-        known = dict(connection.execute(select(record.meta.c.key, record.meta.c.value)).tuples().all())
+        known = {row.key: row.value for row in connection.execute(select(record.meta))}
     if known.get("schema") != record.SCHEMA_VERSION:
         message = f"these books were written by another version (schema {known.get('schema')}, this one writes {record.SCHEMA_VERSION})"
         raise BooksError("books-version", message, where=url, hint="open them with the version that wrote them")
