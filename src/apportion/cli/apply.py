@@ -14,7 +14,10 @@ def apply(
         typer.Option(metavar="ID", help="Your own id for this run; an id posts once, however often it is sent."),
     ] = None,
 ) -> Answer:
-    """Post the plan just shown; refused if inputs, policy or ledger moved since."""
+    """Post the plan just shown.
+
+    Posts the differences to what is posted. Refused if inputs, policy or ledger moved since the plan.
+    """
     from apportion.render.sheet import Sheet
     from apportion.reports.words import counted
     from apportion.verbs.apply import apply as post

@@ -13,7 +13,10 @@ def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to make, or to restore from.")],
     restore: Annotated[bool, typer.Option("--restore", help="Fill this project's empty books from FILE.")] = False,
 ) -> Answer:
-    """Copy the books into one file, or fill empty books from one; both have the same ledger head."""
+    """Copy the books into one file, or restore.
+
+    The copy and the books made from it have the same ledger head.
+    """
     from apportion.render.sheet import Sheet
     from apportion.verbs import backup as verbs
 

@@ -18,7 +18,10 @@ def cost(
     call: Call,
     job: Annotated[str, typer.Argument(metavar="JOBID|RUN", help="A job's id or a run's, as the scheduler writes it.")],
 ) -> Answer:
-    """What did my job cost: direct, with idle, with overhead; all attempts and array tasks together."""
+    """Say what a job cost.
+
+    Direct, with idle, with overhead, and what others pay of it; all attempts and array tasks together; estimated or final.
+    """
     from apportion.verbs.cost import cost as ask
 
     project = call.project()

@@ -20,7 +20,10 @@ def explain(
         ),
     ],
 ) -> Answer:
-    """Trace a figure to its cost lines, usage, price, policy line and rounding step; exits 5 if the record was tampered with."""
+    """Trace a figure to where it comes from.
+
+    Computes it again from cost lines and usage and walks to price, weights, policy line and rounding step; exits 5 if the record is not what they say.
+    """
     from apportion.verbs.explain import explain as ask
     from apportion.verbs.periods import one
     from apportion.verbs.report import posted_periods

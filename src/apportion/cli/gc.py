@@ -13,7 +13,10 @@ def gc(
         int, typer.Option(metavar="HOURS", min=0, help="Leave younger files alone; a write may be under way.")
     ] = 24,
 ) -> Answer:
-    """Remove files that an interrupted write left behind and that nothing names."""
+    """Remove files that nothing names.
+
+    An interrupted write may leave such files in the warehouse.
+    """
     from apportion.render.sheet import Sheet, Table
     from apportion.reports.report import Column
     from apportion.reports.words import counted

@@ -16,7 +16,10 @@ def init(
     time_zone: Annotated[str, typer.Option(help="IANA time zone in which days are cut.")] = "UTC",
     schema: Annotated[bool, typer.Option("--schema", help="Only write policy.schema.json anew, for editors.")] = False,
 ) -> Answer:
-    """Start a project: apportion.toml, a first policy, folders for bills and usage."""
+    """Start a project in a folder.
+
+    Writes apportion.toml, a first policy that is valid as it stands, its JSON Schema for editors, and folders for bills and usage.
+    """
     from apportion.render.sheet import Sheet
     from apportion.verbs import init as verbs
 

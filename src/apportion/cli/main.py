@@ -3,9 +3,10 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from apportion import __version__
 from apportion.cli import (
@@ -29,9 +30,20 @@ from apportion.cli.verb import BROKEN, FAILED
 from apportion.errors import ApportionError, InvariantError
 
 DEBUG = "APPORTION_DEBUG"
+COMMANDS = (demo, init, check, ingest, plan, apply, explain, cost, report, methods, split, backup, verify, gc)
+
+
+class InOrder(TyperGroup):
+    """Verbs in the order in which one uses them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        del ctx
+        return [command.__name__.rpartition(".")[2] for command in COMMANDS]
+
 
 app = typer.Typer(
     name="apportion",
+    cls=InOrder,
     help="Apportion says who owes what for shared ML training infrastructure, and can prove it.",
     epilog="Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 changes pending (only with --exit-code), 4 over quota, 5 integrity broken.",
     no_args_is_help=True,
@@ -40,7 +52,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
-for command in (demo, init, check, ingest, plan, apply, explain, cost, report, methods, split, backup, verify, gc):
+for command in COMMANDS:
     command.add_to(app)
 
 

@@ -14,7 +14,10 @@ def methods(
         typer.Argument(metavar="[METHOD]", help="One method in full: formula, when to choose it, an example."),
     ] = None,
 ) -> Answer:
-    """The ways to share a cost: formula, when to choose one, and what each promises."""
+    """List the ways to share a cost.
+
+    Formula, when to choose one, what each promises, and an example computed here and now.
+    """
     from apportion.render.sheet import Sheet, Table
     from apportion.reports.report import Column
     from apportion.verbs import methods as verbs

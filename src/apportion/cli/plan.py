@@ -23,7 +23,10 @@ def plan(
         bool, typer.Option("--exit-code", help="Exit 3 if the plan would change what is posted.")
     ] = False,
 ) -> Answer:
-    """Show what would be posted, against what is posted; changes nothing."""
+    """Show what would be posted; changes nothing.
+
+    Owner by owner against what is posted, with the equation bill = owners + idle + unallocated + residual.
+    """
     from apportion.render.sheet import Sheet
     from apportion.verbs.plan import plan as compute
     from apportion.verbs.world import billed_periods, pins_of

@@ -15,7 +15,10 @@ def split(
     call: Call,
     file: Annotated[str, typer.Argument(metavar="[FILE]", help="One sharing problem as JSON; - is stdin.")] = "-",
 ) -> Answer:
-    """Share one small bill: JSON in, {"shares": {owner: minor units}} out, or {"error": code} and exit 1."""
+    """Share one small bill, JSON in and JSON out.
+
+    Prints {"shares": {owner: minor units}}, or {"error": code, "message": text} and exits 1.
+    """
     from apportion.render.json import dumps
     from apportion.verbs.split import split as solve
 

@@ -13,7 +13,10 @@ def verify(
         str | None, typer.Option(metavar="HASH", help="A ledger head that some report carried; finds a cut-off tail.")
     ] = None,
 ) -> Answer:
-    """Re-hash everything the books hold and re-add every bill; exits 5 if anything was changed."""
+    """Re-hash the books and re-add every bill.
+
+    Exits 5 if a byte of a posting, a policy or an input was changed, or a tail cut off.
+    """
     from apportion.render.sheet import Sheet, Table
     from apportion.reports.report import Column
     from apportion.reports.words import counted

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from apportion.books.open import restore as restore_books
 from apportion.errors import BooksError
 from apportion.verbs.project import Project
 
@@ -13,10 +14,22 @@ class Copied:
     head: str
 
 
-def backup(project: Project, path: Path) -> Copied:
+def backup(project: Project, path: str | Path) -> Copied:
+    """`.tar`, or `.tar.gz` for a smaller one."""
+    path = Path(path)
     if path.exists():
         raise BooksError(
             "backup-exists", f"{path} already exists", hint="name a new file; a backup is never overwritten"
         )
+    if not path.absolute().parent.is_dir():
+        raise BooksError("no-folder", f"there is no folder {path.parent}", hint="make it first, or name another")
     project.books.backup(path)
     return Copied(path, project.books.head())
+
+
+def restore(project: Project, path: str | Path) -> Copied:
+    """Into the places that the project's settings name, which must hold no books yet."""
+    path = Path(path)
+    if not path.is_file():
+        raise BooksError("no-backup", f"there is no backup {path}", hint="name a file that `apportion backup` wrote")
+    return Copied(path, restore_books(path, *project.places()).head())

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,7 +12,7 @@ import pyarrow.compute as pc
 from apportion.errors import InvariantError
 from apportion.model.money import plain
 from apportion.model.rows import POSTING_KEY, SYSTEM_OWNERS
-from apportion.model.times import Period
+from apportion.model.times import Interval, Period, day_start
 from apportion.policy.document import Policy
 from apportion.reports.sums import grouped, total
 from apportion.reports.words import counted, shown
@@ -76,7 +78,7 @@ def explain(project: Project, what: str, period: Period | str, step: Step = sile
     posted = None if ground.posted is None else target.pick(ground.posted)
     if posted is not None:
         refuse_tampered(target, rows, posted, period)
-    scene = Scene(computed, placed_lines(computed), rows, whose(target, rows))
+    scene = Scene(computed, placed_lines(computed), rows, whose(target, computed))
     figures = figures_of(rows, exact, posted)
     return Explanation(
         period=str(period),
@@ -133,13 +135,17 @@ def refuse_tampered(target: Target, planned: pa.Table, posted: pa.Table, period:
     )
 
 
-def whose(target: Target, rows: pa.Table) -> Whose:
-    """Whose usage to show: the team's; of a posting, its team's; of a pool, everybody's."""
+def whose(target: Target, computed: Computed) -> Whose:
+    """Whose usage to show: the team's; of a pool, everybody's; of a posting, its owner's on its day."""
     if target.kind == "pool":
-        teams = set(pc.unique(rows["team"]).to_pylist())
-        return Whose(teams=teams, called="everybody", everybody=True)
-    teams = {target.name} if target.kind == "team" else set(pc.unique(rows["team"]).to_pylist())
-    return Whose(teams=teams, called=", ".join(sorted(teams)))
+        return Whose(called="everybody", everybody=True)
+    if target.kind == "team":
+        return Whose(teams=(target.name,), called=target.name)
+    key = dict(zip(POSTING_KEY, target.key, strict=True))
+    leaf = tuple(str(key[name]) for name in ("team", "project", "user"))
+    zone, day = ZoneInfo(computed.world.policy.time_zone), key["day"]
+    span = Interval(day_start(day, zone), day_start(day + timedelta(days=1), zone)) if isinstance(day, date) else None
+    return Whose(teams=leaf[:1], called=f"{'/'.join(filter(None, leaf))} on {day}", leaf=leaf, span=span)
 
 
 def figures_of(rows: pa.Table, exact: Sequence[int], posted: pa.Table | None) -> tuple[Figure, ...]:
@@ -166,7 +172,7 @@ def title_of(target: Target, figures: Sequence[Figure], computed: Computed, peri
     verbs = {
         "team": f"{target.name} {'holds' if target.name in SYSTEM_OWNERS else 'owes'} {amounts}",
         "pool": f"Pool {target.name} shares {amounts}",
-        "posting": f"Posting {target.name} is {amounts}",
+        "posting": f"Posting {target.name} ({posting_text(target)}) is {amounts}",
     }
     state = (
         "posted, and the same when computed again"
@@ -177,11 +183,18 @@ def title_of(target: Target, figures: Sequence[Figure], computed: Computed, peri
     return f"{verbs.get(target.kind, target.name)} for {period}: {state} from {evidence}."
 
 
+def posting_text(target: Target) -> str:
+    key = dict(zip(POSTING_KEY, target.key, strict=True))
+    owner = "/".join(str(key[name]) for name in ("team", "project", "user") if key[name])
+    return f"{owner}, {key['pool'] or 'no pool'} {key['reason']}, {key['day']}, of {key['bill']}"
+
+
 def owners(target: Target, computed: Computed, whose: Whose) -> tuple[Node, ...]:
     if target.kind == "pool":
         return ()
     nodes = owner_nodes(computed, whose)
-    return (Node(f"why it is {whose.called}'s", {}, nodes),) if nodes else ()
+    called = "/".join(filter(None, whose.leaf)) or whose.called
+    return (Node(f"why it is {called}'s", {}, nodes),) if nodes else ()
 
 
 def explain_job(project: Project, target: Target, ground: Ground, computed: Computed) -> Explanation:

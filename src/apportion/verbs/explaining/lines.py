@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.engine.lines import FOLLOWER
-from apportion.model.times import instant_text
+from apportion.model.times import Interval, instant_text
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
 from apportion.verbs.explaining.story import Node
@@ -22,8 +22,15 @@ class Placed:
 
     table: pa.Table
 
-    def of(self, pool: str) -> pa.Table:
-        return self.table.filter(pc.equal(self.table["pool"], pool))
+    def of(self, pool: str, span: Interval | None = None) -> pa.Table:
+        """The lines of a pool, or those whose charge period touches a span."""
+        rows = self.table.filter(pc.equal(self.table["pool"], pool))
+        if span is None:
+            return rows
+        inside = pc.or_(
+            pc.greater(rows["charge_end_s"], span.start_s), pc.equal(rows["charge_end_s"], rows["charge_start_s"])
+        )
+        return rows.filter(pc.and_(pc.less(rows["charge_start_s"], span.end_s), inside))
 
 
 def placed_lines(computed: Computed) -> Placed:
@@ -43,9 +50,9 @@ def placed_lines(computed: Computed) -> Placed:
     return Placed(pa.table(columns | {"pool": found.pool_of, "bill": found.bill_of, "amount": found.amounts}))
 
 
-def lines_node(placed: Placed, pool: str) -> Node:
+def lines_node(placed: Placed, pool: str, span: Interval | None = None) -> Node:
     """`744 cost lines, 300,000.00 USD`, with the largest below."""
-    rows = placed.of(pool)
+    rows = placed.of(pool, span)
     if not len(rows):
         return Node("no cost lines of its own", {"count": 0})
     sums = sums_by_currency(rows)

@@ -26,7 +26,7 @@ def owner_nodes(computed: Computed, whose: Whose) -> tuple[Node, ...]:
     for season in workforce.seasons:
         rows = season.person_of if wanted is None else season.person_of[wanted]
         for person, count in zip(*np.unique(rows, return_counts=True), strict=True):
-            if whose.workloads or season.persons[person].owner.team in whose.teams:
+            if whose.workloads or whose.owns(season.persons[person].owner):
                 counts[first_rule(found.labels[person], policy, season.interval)] += int(count)
     nodes = [
         clause(policy, f"{counted(count, 'workload')} by the owner rule", "owners", rule)

@@ -74,8 +74,8 @@ def steps_of(scene: Scene, pool: str, reasons: Mapping[str, Decimal], currency: 
     how = f"shared by {rule.method.removeprefix('by_').replace('_', ' ')}" + (
         f" over {', '.join(rule.meter)} ({rule.driver.kind}), one price per {rule.slot}" if rule.meter else ""
     )
-    steps = [clause(policy, how, "pools", pool), lines_node(scene.placed, pool)]
-    steps += price_nodes(scene.computed, pool)
+    steps = [clause(policy, how, "pools", pool), lines_node(scene.placed, pool, scene.whose.span)]
+    steps += price_nodes(scene.computed, pool, scene.whose.span)
     if rule.meter and scene.whose.called:
         steps += usage_nodes(scene.computed, pool, scene.whose)
     if rule.weights and "usage" in reasons:

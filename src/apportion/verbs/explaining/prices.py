@@ -8,6 +8,7 @@ from apportion.engine.demand import scale_of
 from apportion.engine.pools import PoolResult
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN, NANO, from_nanos
+from apportion.model.times import Interval
 from apportion.policy.pools import Pool
 from apportion.reports.words import places, shown
 from apportion.verbs.explaining.story import Node
@@ -37,7 +38,8 @@ def measure_of(pool: Pool) -> Measure:
     return Measure(unit if flow else f"{unit}-hours", natural if flow else natural / HOUR_S)
 
 
-def price_nodes(computed: Computed, name: str) -> tuple[Node, ...]:
+def price_nodes(computed: Computed, name: str, span: Interval | None = None) -> tuple[Node, ...]:
+    """Over the period, or over the slots that touch a span."""
     result, pool = computed.plan.trace.pools.get(name), computed.world.policy.pools[name]
     if pool.method == "rate_card":
         listed = ", ".join(f"{from_nanos(round(price.price * NANO)):f} per {price.per}" for price in pool.prices)
@@ -51,19 +53,25 @@ def price_nodes(computed: Computed, name: str) -> tuple[Node, ...]:
             for column in columns
         }
     )
-    return tuple(node for currency in currencies for node in currency_nodes(computed, result, pool, currency))
+    return tuple(node for currency in currencies for node in currency_nodes(computed, result, currency, span))
 
 
-def currency_nodes(computed: Computed, result: PoolResult, pool: Pool, currency: str) -> list[Node]:
+def currency_nodes(computed: Computed, result: PoolResult, currency: str, span: Interval | None) -> list[Node]:
     if result.priced is None or result.market is None:
         return []
+    pool, calendar = result.market.pool, computed.plan.trace.setting.calendar
+    first, last = calendar.widen(span.clip(calendar.window)) if span else (0, calendar.cells)
     bills = {bill for bill, known in computed.plan.trace.setting.currencies.items() if known == currency}
     measure = measure_of(pool)
     money = {
         where: sum(sum(days.values()) for column, days in columns.items() if column.bill in bills)
         for where, columns in result.market.money.items()
     }
-    steps = [(step, money[step.curve, step.slot]) for step in result.priced.curve]
+    steps = [
+        (step, money[step.curve, step.slot])
+        for step in result.priced.curve
+        if step.slot[0] < last and step.slot[1] > first
+    ]
     grains, units, demand = (
         sum(g for _, g in steps),
         sum(step.units for step, _ in steps),
@@ -79,7 +87,7 @@ def currency_nodes(computed: Computed, result: PoolResult, pool: Pool, currency:
         f"price per {unit}: {price_text(mean, currency)} on average = {shown(money_of(Fraction(grains, GRAIN)), currency)} / "
         f"{measure.amount(units)} {offered}"
     )
-    if len(prices) > 1:
+    if prices[0] != prices[-1]:
         text += f"; by {pool.slot} and curve between {price_text(prices[0], currency)} and {price_text(prices[-1], currency)}"
     facts = {
         "mean": money_of(mean),

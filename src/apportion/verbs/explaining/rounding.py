@@ -8,6 +8,7 @@ import pyarrow as pa
 from apportion.model.money import GRAINS_PER_NANO, plain, to_grains
 from apportion.model.rows import RESIDUAL
 from apportion.reports.sums import total
+from apportion.reports.words import counted
 from apportion.verbs.explaining.story import Node
 
 STEPS = "bill, component, pool, day, reason, cause, cost centre, department, team, project, user"
@@ -23,7 +24,7 @@ def rounding_node(rows: pa.Table, exact: Sequence[int]) -> Node:
     """The sum of a selection, and the posting that rounding moved most."""
     posted = total(rows["amount"].to_pylist())
     moves = [to_grains(amount) - grains for amount, grains in zip(rows["amount"].to_pylist(), exact, strict=True)]
-    text = f"rounding: exactly {thirty_digits(sum(exact))}, posted {plain(posted)}, in {len(rows):,} postings of whole nanos"
+    text = f"rounding: exactly {thirty_digits(sum(exact))}, posted {plain(posted)}, in {counted(len(rows), 'posting')} of whole nanos"
     facts = {"exact": thirty_digits(sum(exact)), "posted": posted, "postings": len(rows)}
     if not any(moves):
         return Node(text + "; nothing had to be rounded", facts)

@@ -13,6 +13,7 @@ from apportion.engine.demand import measures, scale_of
 from apportion.engine.pools import PoolResult
 from apportion.engine.workloads import Season
 from apportion.model.meters import METERS
+from apportion.model.owner import Owner
 from apportion.model.times import Interval, instant_text
 from apportion.reports.words import counted
 from apportion.verbs.explaining.prices import Measure, measure_of
@@ -30,6 +31,11 @@ class Whose:
     workloads: Collection[str] = ()
     called: str = ""
     everybody: bool = False
+    leaf: tuple[str, ...] = ()  # team, project, user of one posting
+    span: Interval | None = None  # its day
+
+    def owns(self, owner: Owner) -> bool:
+        return (owner.team, owner.project, owner.user) == self.leaf if self.leaf else owner.team in self.teams
 
 
 def usage_nodes(computed: Computed, name: str, whose: Whose) -> tuple[Node, ...]:
@@ -41,7 +47,7 @@ def usage_nodes(computed: Computed, name: str, whose: Whose) -> tuple[Node, ...]
     rows: list[dict[str, Any]] = []
     count = units = 0
     for season in computed.plan.trace.setting.workforce.seasons:
-        for span in spans_of(computed, result, season):
+        for span in spans_of(computed, result, season, whose.span):
             found = own_rows(computed, name, replace(season, interval=span), whose)
             sums = found.aggregate(count=found.count(), units=found.units.sum()).to_pyarrow().to_pylist()[0]
             count, units = count + sums["count"], units + int(sums["units"] or 0)
@@ -57,10 +63,11 @@ def usage_nodes(computed: Computed, name: str, whose: Whose) -> tuple[Node, ...]
     return (Node(text, {"count": count, "units": str(units)}, nodes),)
 
 
-def spans_of(computed: Computed, result: PoolResult, season: Season) -> list[Interval]:
+def spans_of(computed: Computed, result: PoolResult, season: Season, only: Interval | None) -> list[Interval]:
     """The stretches of a season in which the pool has money; a price list has the whole of it."""
+    bounds = season.interval.clip(only) if only else season.interval
     if result.market is None or not result.market.money:
-        return [season.interval]
+        return [bounds] if bounds.seconds else []
     calendar = computed.plan.trace.setting.calendar
     merged: list[Interval] = []
     for first, last in sorted({slot for _, slot in result.market.money}):
@@ -69,7 +76,7 @@ def spans_of(computed: Computed, result: PoolResult, season: Season) -> list[Int
             merged[-1] = Interval(merged[-1].start_s, max(merged[-1].end_s, span.end_s))
         else:
             merged.append(span)
-    return [part for part in (span.clip(season.interval) for span in merged) if part.seconds]
+    return [part for part in (span.clip(bounds) for span in merged) if part.seconds]
 
 
 def of_all(result: PoolResult, whose: Whose, measure: Measure) -> str:
@@ -78,7 +85,7 @@ def of_all(result: PoolResult, whose: Whose, measure: Measure) -> str:
     slots = sorted({step.slot for step in steps})
     overlap = len({step.curve for step in steps}) > 1 or any(first[1] > second[0] for first, second in pairwise(slots))
     whole = sum(step.demand for step in steps)
-    return "" if overlap or not whole or whose.everybody else f" of {measure.amount(whole)} used by all"
+    return "" if overlap or not whole or whose.everybody or whose.span else f" of {measure.amount(whole)} used by all"
 
 
 def own_rows(computed: Computed, name: str, season: Season, whose: Whose) -> Any:
@@ -92,7 +99,7 @@ def own_rows(computed: Computed, name: str, season: Season, whose: Whose) -> Any
         numbers = [n for n, known in enumerate(setting.workforce.ids.to_pylist()) if known in whose.workloads]
         rows = rows.filter(rows.work.isin(numbers))
     elif not whose.everybody:
-        bearers = [n for n, bearer in enumerate(setting.bearers.all) if bearer.owner.team in whose.teams]
+        bearers = [n for n, bearer in enumerate(setting.bearers.all) if whose.owns(bearer.owner)]
         rows = rows.filter(rows.bearer.isin(bearers))
     start, end = ibis.greatest(rows.start_s, season.interval.start_s), ibis.least(rows.end_s, season.interval.end_s)
     rows = rows.mutate(start_s=start, end_s=end)

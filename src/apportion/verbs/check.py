@@ -1,0 +1,199 @@
+"""Is it sound and fresh? Settings, policy, sources, and how much of the bill has an owner, in money. Every failing line says what mends it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+from apportion.books.ingest import Prepared, latest
+from apportion.errors import ApportionError, Problem
+from apportion.model.numbers import parse_decimal
+from apportion.model.times import Period, instant_text
+from apportion.reports.coverage import coverage
+from apportion.reports.report import Record, Report
+from apportion.reports.sums import total
+from apportion.reports.words import counted
+from apportion.verbs.agreement import policy_for, short
+from apportion.verbs.gaps import Gap, gaps_of
+from apportion.verbs.ingest import deliver
+from apportion.verbs.periods import as_period
+from apportion.verbs.plan import Computed, compute
+from apportion.verbs.project import Project
+from apportion.verbs.settings import FILE, Source
+from apportion.verbs.steps import Step, silent
+from apportion.verbs.world import billed_periods, pins_of
+
+GOOD, NOTE, BAD = "ok", "note", "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`fix` is the command or the edit that mends it."""
+
+    status: str
+    what: str
+    text: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    findings: tuple[Finding, ...]
+    period: str
+    coverage: Report | None
+    gaps: tuple[Gap, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def sound(self) -> bool:
+        return all(finding.status != BAD for finding in self.findings)
+
+
+def check(project: Project, period: Period | str | None = None, step: Step = silent) -> Checked:
+    """Goes on after a failure, so that one run names everything."""
+    findings = [settings_finding(project)]
+    findings += guarded(lambda: policy_findings(project), "policy")
+    for source in project.settings.sources:
+        step(f"reading {source.name}", 0, 0)
+        findings += guarded(lambda source=source: source_findings(project, source), f"source {source.name}")  # type: ignore[misc]  # bound per turn
+    problems = tuple(project.books.problems())
+    findings += problem_findings(problems)
+    computed = None
+    month = newest(project, period)
+    if month is not None and project_policy(project):
+        try:
+            computed = compute(project, month, policy_for(project, month), pins_of(project), step)
+        except ApportionError as error:
+            findings.append(finding_of(error, f"plan of {month}"))
+    report = coverage_of(computed) if computed else None
+    gaps = gaps_of(computed) if computed else ()
+    if report and computed:
+        findings += coverage_findings(report, gaps, computed)
+        problems += computed.plan.problems
+    return Checked(tuple(findings), str(month or ""), report, gaps, problems)
+
+
+def guarded(look: Callable[[], Iterator[Finding]], what: str) -> list[Finding]:
+    try:
+        return list(look())
+    except ApportionError as error:
+        return [finding_of(error, what)]
+
+
+def finding_of(error: ApportionError, what: str) -> Finding:
+    where = f" ({error.where})" if error.where else ""
+    return Finding(BAD, what, f"{error.message}{where} [{error.code}]", error.hint)
+
+
+def settings_finding(project: Project) -> Finding:
+    names = ", ".join(source.name for source in project.settings.sources)
+    if not names:
+        return Finding(NOTE, FILE, "names no source yet", "add a [[sources]] stanza; the commented ones show how")
+    return Finding(GOOD, FILE, f"sources: {names}")
+
+
+def policy_findings(project: Project) -> Iterator[Finding]:
+    policy = project.policy
+    yield Finding(
+        GOOD,
+        "policy",
+        f"{short(policy)} in {policy.file}, in force from {policy.effective}: {counted(len(policy.pools), 'pool')}",
+    )
+    for warning in policy.warnings:
+        yield Finding(NOTE, "policy", warning, f"edit {policy.file}, or leave it if it is meant")
+
+
+def project_policy(project: Project) -> bool:
+    try:
+        return bool(project.policy)
+    except ApportionError:
+        return False
+
+
+def source_findings(project: Project, source: Source) -> Iterator[Finding]:
+    """Readable, and in the books as it is now."""
+    count = fresh = rows = 0
+    last = 0
+    for delivery in deliver(project, source, None):
+        count += 1
+        fresh += latest(project.books.evidence, Prepared(delivery)) is None
+        rows += sum(len(table) for table in delivery.tables.values())
+        last = max(last, delivery.window.end_s)
+    what = f"source {source.name}"
+    if not count:
+        yield Finding(BAD, what, "has nothing to read", f"see its path in {source.where}")
+    elif fresh:
+        text = f"{counted(fresh, 'delivery', 'deliveries')} of {count} not in the books yet"
+        yield Finding(BAD, what, text, f"apportion ingest {source.name}")
+    else:
+        text = (
+            f"{counted(count, 'delivery', 'deliveries')}, {rows:,} rows, all in the books, until {instant_text(last)}"
+        )
+        yield Finding(GOOD, what, text)
+
+
+def problem_findings(problems: tuple[Problem, ...]) -> Iterator[Finding]:
+    """By code, with the money that the rows carried."""
+    counts = Counter(problem.code for problem in problems)
+    for code, count in sorted(counts.items()):
+        money = total(money_of(problem) for problem in problems if problem.code == code)
+        carried = f" with {money.normalize():f} of money, kept in _unallocated" if money else ""
+        first = next(problem for problem in problems if problem.code == code)
+        yield Finding(
+            NOTE,
+            "problems",
+            f"{counted(count, 'row')} [{code}]{carried}; the first: {first.where}: {first.message}",
+            "mend the rows and ingest again",
+        )
+
+
+def money_of(problem: Problem) -> Decimal:
+    try:
+        return parse_decimal(problem.money)
+    except ApportionError:
+        return Decimal(0)
+
+
+def newest(project: Project, period: Period | str | None) -> Period | None:
+    if period is not None:
+        return as_period(period)
+    known = billed_periods(project, pins_of(project))
+    return as_period(max(known)) if known else None
+
+
+def coverage_of(computed: Computed) -> Report:
+    """Of a plan made now, whether posted or not."""
+    return coverage(
+        Record(str(computed.plan.period), computed.plan.postings, head="", policies=(short(computed.world.policy),))
+    )
+
+
+def coverage_findings(report: Report, gaps: tuple[Gap, ...], computed: Computed) -> Iterator[Finding]:
+    yield Finding(NOTE if gaps else GOOD, "coverage", report.title, gaps[0].fix if gaps else "")
+    for day in silent_days(computed):
+        yield Finding(
+            NOTE, "usage", day, "see whether the source delivered those days; apportion ingest reads them again"
+        )
+
+
+def silent_days(computed: Computed) -> Iterator[str]:
+    """Days of the period on which nothing started, per source: often a file that never came."""
+    zone = ZoneInfo(computed.world.policy.time_zone)
+    usage, interval = computed.world.usage, computed.world.period.interval(zone)
+    if not hasattr(usage, "to_pyarrow"):
+        usage = computed.plan.trace.setting.backend.lend(usage)
+    days = range(interval.start_s, interval.end_s, 86_400)
+    started = usage.filter(usage.start_s >= interval.start_s, usage.start_s < interval.end_s)
+    rows = (
+        started.select("source", day=((started.start_s - interval.start_s) // 86_400).cast("int64"))
+        .distinct()
+        .to_pyarrow()
+        .to_pylist()
+    )
+    for source in sorted({row["source"] for row in rows}):
+        seen = {row["day"] for row in rows if row["source"] == source}
+        missing = [instant_text(second)[:10] for number, second in enumerate(days) if number not in seen]
+        if missing and len(missing) < len(days):
+            shown = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+            yield f"{source}: nothing starts on {counted(len(missing), 'day')}: {shown}"

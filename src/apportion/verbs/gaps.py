@@ -1,0 +1,116 @@
+"""Money without an owner, largest first: which labels it carries, and the rule that would give it one."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from difflib import get_close_matches
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.engine.charges import charges_of
+from apportion.engine.labels import named_in
+from apportion.engine.lines import NO_POOL
+from apportion.model.rows import CHARGES, UNALLOCATED
+from apportion.policy.document import Policy
+from apportion.policy.match import find_label
+from apportion.reports.sums import total
+from apportion.verbs.plan import Computed
+
+FEW = 10
+TELLING = ("team", "account", "project", "namespace", "department", "user", "partition", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """`cause` as posted: no owner (workloads) or no pool (cost lines)."""
+
+    cause: str
+    labels: Mapping[str, str]
+    count: int
+    currency: str
+    amount: Decimal
+    fix: str
+
+
+def gaps_of(computed: Computed) -> tuple[Gap, ...]:
+    found = [*unowned(computed), *unpooled(computed)]
+    return tuple(sorted(found, key=lambda gap: (-abs(gap.amount), gap.cause, sorted(gap.labels.items())))[:FEW])
+
+
+def unowned(computed: Computed) -> Iterable[Gap]:
+    """Charges of workloads that no owner rule matches, by the labels that could tell whose they are."""
+    charges = pa.Table.from_batches(charges_of(computed.plan), schema=CHARGES)
+    mine = charges.filter(pc.equal(charges["team"], UNALLOCATED)).select(["bill", "workload", "amount"]).to_pylist()
+    labels = labels_of(computed.world.workloads, {row["workload"] for row in mine})
+    currencies = computed.plan.trace.setting.currencies
+    sums: dict[tuple[str, tuple[tuple[str, str], ...]], list[Decimal]] = defaultdict(list)
+    works: dict[tuple[str, tuple[tuple[str, str], ...]], set[str]] = defaultdict(set)
+    for row in mine:
+        currency = currencies.get(row["bill"], computed.world.policy.currency)
+        key = (currency, telling(labels.get(row["workload"], {}), computed.world.policy))
+        sums[key].append(row["amount"])
+        works[key].add(row["workload"])
+    for (currency, shown), amounts in sums.items():
+        yield Gap(
+            "no owner",
+            dict(shown),
+            len(works[currency, shown]),
+            currency,
+            total(amounts),
+            owner_rule(dict(shown), computed.world.policy),
+        )
+
+
+def labels_of(workloads: pa.Table, wanted: set[str]) -> dict[str, dict[str, str]]:
+    own = workloads.filter(pc.is_in(workloads["workload"], pa.array(sorted(wanted), pa.string())))
+    return {
+        row["workload"]: dict(row["labels"] or ()) | ({"name": row["name"]} if row["name"] else {})
+        for row in own.select(["workload", "name", "labels"]).to_pylist()
+    }
+
+
+def telling(labels: Mapping[str, str], policy: Policy) -> tuple[tuple[str, str], ...]:
+    """The labels that owner rules read; where a workload has none of them, the one that most likely names its owner."""
+    asked = sorted({key for rule in policy.owners for key in (rule.when.keys | named_in([rule.team]))})
+    found = {key: value for key in asked if (value := find_label(labels, key)) is not None}
+    if found:
+        return tuple(sorted(found.items()))
+    for word in TELLING:
+        for key in sorted(labels):
+            if word in key.rpartition(".")[2].lower():
+                return ((key, labels[key]),)
+    return tuple(sorted(labels.items())[:2])
+
+
+def owner_rule(labels: Mapping[str, str], policy: Policy) -> str:
+    if not labels:
+        return "label these workloads in the scheduler: nothing tells whose they are"
+    words = [part for value in labels.values() for part in (value, *value.replace("/", "-").split("-"))]
+    near = next((match for word in words for match in get_close_matches(word, policy.teams, n=1, cutoff=0.75)), "TEAM")
+    when = ", ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in labels.items())
+    return f"under `owners` in {policy.file}: - {{when: {{{when}}}, team: {near}}}"
+
+
+def unpooled(computed: Computed) -> Iterable[Gap]:
+    """Cost lines that no pool claims, by service."""
+    lines, placed = computed.world.cost_lines, computed.plan.trace.lines
+    table = pa.table(
+        {
+            "service": lines["ServiceName"],
+            "currency": lines["BillingCurrency"],
+            "pool": placed.pool_of,
+            "amount": placed.amounts,
+        }
+    )
+    mine = table.filter(pc.equal(table["pool"], NO_POOL))
+    sums = mine.group_by(["service", "currency"]).aggregate([("amount", "sum"), ("amount", "count")])
+    for row in sums.to_pylist():
+        service = row["service"] or ""
+        when = json.dumps(service, ensure_ascii=False)
+        fix = f"under `pools` in {computed.world.policy.file}: a pool with costs: {{ServiceName: {when}}}, or one with costs: otherwise"
+        yield Gap(
+            "no pool", {"ServiceName": service}, row["amount_count"], row["currency"] or "XXX", row["amount_sum"], fix
+        )
