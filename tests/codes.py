@@ -11,10 +11,9 @@ SLUG = re.compile(r"[a-z]+([-_][a-z0-9]+)+")
 
 @dataclass(frozen=True)
 class Takers:
-    """Who takes a code, and at which place among the arguments: error classes, functions by module, and methods."""
+    """Who takes a code, and at which place among the arguments: functions and error classes by module, and methods."""
 
-    classes: dict[str, int] = field(default_factory=dict)
-    functions: dict[tuple[str, str], int] = field(default_factory=dict)
+    names: dict[tuple[str, str], int] = field(default_factory=dict)
     methods: dict[str, int] = field(default_factory=dict)
     own_methods: dict[tuple[str, str], int | None] = field(default_factory=dict)  # what `self.name` means in a module
 
@@ -46,27 +45,34 @@ def module_name(path: Path, folder: Path) -> str:
 
 
 def add_takers(takers: Takers, module: str, tree: ast.Module) -> None:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            for part in node.body:
-                if isinstance(part, ast.FunctionDef):
-                    place = takers.own_methods[module, part.name] = place_of_code(part)
-                    takers.methods.update({} if place is None else {part.name: place})
-            fields = [
-                part for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
-            ]
-            names = [ast.unparse(part.target) for part in fields]
-            if "code" in names and ast.unparse(fields[names.index("code")].annotation) == "str":
-                takers.classes[node.name] = names.index("code")
-            elif node.name == "ApportionError" or any(
-                isinstance(b, ast.Name) and b.id.endswith("Error") for b in node.bases
-            ):
-                takers.classes[node.name] = 0
-    takers.classes.pop("InvariantError", None)  # ours, not a person's: it has two numbers and no code
-    takers.methods.pop("__init__", None)
-    for function in tree.body:
-        if isinstance(function, ast.FunctionDef) and (place := place_of_code(function)) is not None:
-            takers.functions[module, function.name] = place
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            place = place_of_code(node)
+        elif isinstance(node, ast.ClassDef):
+            place = place_in_class(node)
+            add_methods(takers, module, node)
+        else:
+            continue
+        if place is not None:
+            takers.names[module, node.name] = place
+
+
+def add_methods(takers: Takers, module: str, node: ast.ClassDef) -> None:
+    for part in node.body:
+        if isinstance(part, ast.FunctionDef) and part.name != "__init__":
+            place = takers.own_methods[module, part.name] = place_of_code(part)
+            takers.methods.update({} if place is None else {part.name: place})
+
+
+def place_in_class(node: ast.ClassDef) -> int | None:
+    """A field `code: str` of a row of values, or the first argument of an error that a person can act on."""
+    fields = [part for part in node.body if isinstance(part, ast.AnnAssign)]
+    names = [ast.unparse(part.target) for part in fields]
+    if "code" in names:
+        place = names.index("code")
+        return place if ast.unparse(fields[place].annotation) == "str" else None
+    is_error = any(isinstance(base, ast.Name) and base.id.endswith("Error") for base in node.bases)
+    return 0 if is_error or node.name == "ApportionError" else None
 
 
 def place_of_code(function: ast.FunctionDef) -> int | None:
@@ -75,11 +81,13 @@ def place_of_code(function: ast.FunctionDef) -> int | None:
 
 
 class Reach:
-    """What names mean in one module: its own functions, and those that it imports."""
+    """What names mean in one module: its own functions and classes, and those that it imports."""
 
     def __init__(self, takers: Takers, module: str, tree: ast.Module) -> None:
         self.takers, self.module = takers, module
-        self.names = {node.name: (module, node.name) for node in tree.body if isinstance(node, ast.FunctionDef)}
+        self.names = {
+            node.name: (module, node.name) for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        }
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 self.names |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
@@ -87,8 +95,7 @@ class Reach:
     def place(self, call: ast.Call) -> int | None:
         """Where the call gives a code, if it does."""
         if isinstance(call.func, ast.Name):
-            function = self.names.get(call.func.id, ("", ""))
-            return self.takers.classes.get(call.func.id, self.takers.functions.get(function))
+            return self.takers.names.get(self.names.get(call.func.id, ("", "")))
         if isinstance(call.func, ast.Attribute):
             name = call.func.attr
             return self.takers.own_methods.get((self.module, name), self.takers.methods.get(name))

@@ -175,7 +175,7 @@ def test_the_scan_for_error_codes_sees_wrappers(tmp_path: Path) -> None:
         "class Tree:\n    def wrong(self, code): raise PolicyError(code, '')\n"
     )
     (tmp_path / "rules.py").write_text(
-        f"from {tmp_path.name}.errors import refuse as no\n"
+        f"from {tmp_path.name}.errors import PolicyError, Problem, refuse as no\n"
         "PolicyError('a-slug', 'text')\nProblem('here', 'b-slug')\nProblem('here', code='c-slug' if x else 'd-slug')\n"
         "no('text', 'e-slug')\ntree.wrong('f-slug')\nsay(f'error[g-slug]: {x}')\nPolicyError(made_up(), 'text')\n"
         "def refuse(number, where): ...\nrefuse(1, 'not a code')\n"
