@@ -27,6 +27,7 @@ def error_codes(folder: Path) -> tuple[set[str], list[str]]:
     takers = Takers()
     for path, tree in trees.items():
         add_takers(takers, module_name(path, folder), tree)
+    add_handed_on(takers, {module_name(path, folder): tree for path, tree in trees.items()})
     codes: set[str] = set()
     computed: list[str] = []
     for path, tree in trees.items():
@@ -41,7 +42,7 @@ def error_codes(folder: Path) -> tuple[set[str], list[str]]:
 
 
 def module_name(path: Path, folder: Path) -> str:
-    return ".".join((folder.name, *path.relative_to(folder).with_suffix("").parts))
+    return ".".join((folder.name, *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__")
 
 
 def add_takers(takers: Takers, module: str, tree: ast.Module) -> None:
@@ -55,6 +56,15 @@ def add_takers(takers: Takers, module: str, tree: ast.Module) -> None:
             continue
         if place is not None:
             takers.names[module, node.name] = place
+
+
+def add_handed_on(takers: Takers, trees: dict[str, ast.Module]) -> None:
+    """What a package imports from its modules can be imported from the package."""
+    for module, tree in trees.items():
+        for node in tree.body:
+            for alias in node.names if isinstance(node, ast.ImportFrom) else ():
+                place = takers.names.get((str(getattr(node, "module", "")), alias.name))
+                takers.names.update({} if place is None else {(module, alias.asname or alias.name): place})
 
 
 def add_methods(takers: Takers, module: str, node: ast.ClassDef) -> None:
