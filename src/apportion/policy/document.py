@@ -32,7 +32,7 @@ def read_currency(given: Any) -> str:
 def read_time_zone(given: Any) -> str:
     if isinstance(given, str) and given not in OF_THIS_MACHINE and _zone_exists(given):
         return given
-    close = nearest(given, available_timezones()).partition(" known:")[0]
+    close = nearest(given, available_timezones().difference(OF_THIS_MACHINE)).partition(" known:")[0]
     hint = close if close.startswith("did") else "use an IANA name such as Europe/Berlin"
     raise wrong("policy-value", f"there is no time zone {shown(given)}", hint=hint)
 

@@ -99,9 +99,7 @@ def _unknown_phases(policy: Policy) -> Iterator[Finding]:
 
 def _of_pool(name: str, pool: Pool) -> Iterator[Finding]:
     for key, methods in MATTERS_WITH.items():
-        usual = Pool.model_fields[key].default
-        given = key in pool.model_fields_set and getattr(pool, key) != usual
-        if given and pool.method not in methods and key != "slot":
+        if key in pool.model_fields_set and pool.method not in methods:
             yield Finding(("pools", name, key), f"{key} has no effect with the method {pool.method}", key=True)
     if pool.component is not None and pool.component not in COMPONENTS:
         yield Finding(

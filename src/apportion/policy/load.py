@@ -11,7 +11,7 @@ from apportion.policy.checks import Finding, mistakes
 from apportion.policy.clause import nearest, shown
 from apportion.policy.document import Origin, Policy
 from apportion.policy.doubts import doubts
-from apportion.policy.tree import Mark, Node, find, plain, read_tree
+from apportion.policy.tree import Mark, Node, exists, find, plain, read_tree
 from apportion.policy.version import content_version
 
 QUOTED = re.compile(r"'([^']*)'")
@@ -43,7 +43,7 @@ def load_policy(text: str, file: str = "policy.yaml") -> Policy:
 
 
 def _place(finding: Finding, root: Node) -> Mark:
-    return find(root, finding.path, key=finding.key)
+    return find(root, finding.path, key=finding.key and exists(root, finding.path))  # a short form has no such key
 
 
 def _order(finding: Finding, root: Node) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from fnmatch import translate
 from functools import lru_cache
 from typing import Any
 
+LONGEST_GLOB = 500  # `translate` needs the square of the number of open brackets
 PIECE = re.compile(r"(?P<brace>\{\{|\}\})|\{(?P<label>[^{}\s](?:[^{}]*[^{}\s])?)\}|(?P<text>[^{}]+)")
 
 
@@ -99,7 +100,7 @@ def _condition(key: str, given: Any) -> Condition:
     for step, part in enumerate(given) if isinstance(given, list) else [(-1, given)]:
         path = (key,) if step < 0 else (key, step)
         if isinstance(part, str):
-            globs.append(Glob(part))
+            globs.append(_glob(part, *path))
         elif isinstance(part, dict) and list(part) == ["not"]:
             without.append(_negated(part["not"], *path))
         else:
@@ -113,7 +114,13 @@ def _negated(given: Any, *path: str | int) -> tuple[Glob, ...]:
     parts = given if isinstance(given, list) else [given]
     if not parts or not all(isinstance(part, str) for part in parts):
         raise SelectorMistake("expected a glob or a list of globs after `not`", *path, "not")
-    return tuple(Glob(part) for part in parts)
+    return tuple(_glob(part, *path, "not") for part in parts)
+
+
+def _glob(text: str, *path: str | int) -> Glob:
+    if len(text) > LONGEST_GLOB:
+        raise SelectorMistake(f"a glob has at most {LONGEST_GLOB:,} characters", *path)
+    return Glob(text)
 
 
 @lru_cache(maxsize=4096)  # the engine fills the same few templates for every workload

@@ -20,7 +20,7 @@ ONLY_WITH = MappingProxyType({
 # These are often left over when a method is changed: a warning.
 MATTERS_WITH = MappingProxyType({
     "meter": METERED, "usage": METERED, "driver": ("proportional", "capacity_rate", "rate_card"), "scope": METERED,
-    "slot": METERED, "idle": ("capacity_rate",), "idle_slot": ("capacity_rate",), "weights": METERED, "credit": METERED,
+    "idle": ("capacity_rate",), "idle_slot": ("capacity_rate",), "weights": METERED, "credit": METERED,
     "on_zero": ("proportional", "time"),
 })  # fmt: skip
 PERIOD_SLOT = ("proportional", "time")

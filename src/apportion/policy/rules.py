@@ -2,7 +2,7 @@
 
 from datetime import date
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -60,22 +60,28 @@ class OwnerRule(Dated):
 
 
 class FacetRule(Clause):
-    """What the things are that `when` matches: `sets` maps a facet's name to a template."""
-
-    also: ClassVar[frozenset[str]] = frozenset(FACETS)
-    hidden: ClassVar[frozenset[str]] = frozenset({"sets"})
+    """What the things are that `when` matches; each facet is a template."""
 
     when: Labels
-    sets: dict[str, Template]
+    phase: Template | None = None
+    framework: Template | None = None
+    model: Template | None = None
+    experiment: Template | None = None
+    outcome: Template | None = None
 
-    @classmethod
-    def expand(cls, given: dict[str, Any]) -> dict[str, Any]:
-        sets = {name: value for name, value in given.items() if name in FACETS}
-        if not sets:
+    @property
+    def sets(self) -> dict[str, str]:
+        """The facets that this rule gives, each with its template."""
+        given = {name: getattr(self, name) for name in FACETS}
+        return {name: template for name, template in given.items() if template is not None}
+
+    @model_validator(mode="after")
+    def sets_something(self) -> Self:
+        if not self.sets:
             raise wrong(
                 "policy-missing-key", "a facet rule sets at least one facet", hint="facets: " + ", ".join(FACETS)
             )
-        return {name: value for name, value in given.items() if name not in FACETS} | {"sets": sets}
+        return self
 
 
 class ReservationRule(Dated):

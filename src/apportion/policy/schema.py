@@ -7,8 +7,6 @@ rules, exact numbers and time zones are beyond what a schema can say.
 from typing import Any
 
 from apportion.policy.document import SECTIONS, Policy
-from apportion.policy.fields import TEXT_SCHEMA
-from apportion.policy.rules import FACETS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -20,9 +18,7 @@ def json_schema() -> dict[str, Any]:
     parts["Pool"]["required"] = [
         key for key in parts["Pool"].get("required", []) if key != "method"
     ]  # it has a usual one
-    del parts["FacetRule"]["properties"]["sets"]
-    parts["FacetRule"]["properties"] |= dict.fromkeys(FACETS, TEXT_SCHEMA)
-    parts["FacetRule"] |= {"required": ["when"], "minProperties": 2}
+    parts["FacetRule"]["minProperties"] = 2  # `when` and at least one facet
     teams = schema["properties"]["teams"]
     teams["additionalProperties"] = {"anyOf": [teams["additionalProperties"], {"type": "null"}]}
     for section in SECTIONS:

@@ -4,6 +4,7 @@ Numbers are not read here: `0.9` must become 9/10, which no YAML loader's binary
 constructed, aliases are shared rather than copied, and the size of what they stand for is bounded.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,8 @@ from ruamel.yaml.events import (
 from apportion.errors import PolicyError
 
 LONGEST_TEXT = 1_000_000
+LONGEST_VALUE = 10_000
+LONG_TAG = re.compile(r"!\S{1000}")  # the parser needs the square of a tag's length, and tags are refused anyway
 DEEPEST = 24
 MOST_VALUES = 200_000
 NOTHING = frozenset({"", "~", "null", "Null", "NULL"})
@@ -77,6 +80,9 @@ def read_tree(text: str, file: str) -> Node:
             where=f"{file}:1:1",
             hint="map labels with globs and templates instead of listing every name",
         )
+    if tag := LONG_TAG.search(text):
+        mark = Mark(text.count("\n", 0, tag.start()) + 1, tag.start() - text.rfind("\n", 0, tag.start()))
+        raise PolicyError("policy-too-large", "a word that begins with ! is far too long", where=f"{file}:{mark}")
     return _Reader(file, _events(text, file)).document()
 
 
@@ -93,17 +99,25 @@ def plain(node: Node) -> Any:
 
 def find(root: Node, path: Sequence[str | int], *, key: bool = False) -> Mark:
     """Where the value at `path` begins (its key with `key`); where there is none, the nearest value around it."""
-    node, mark = root, root.mark
+    marks = [root.mark, *(key_mark if key else node.mark for key_mark, node in _walk(root, path))]
+    return marks[-1]
+
+
+def exists(root: Node, path: Sequence[str | int]) -> bool:
+    return len(list(_walk(root, path))) == len(path)
+
+
+def _walk(node: Node, path: Sequence[str | int]) -> Iterator[tuple[Mark, Node]]:
+    """The nodes along `path`, each with the place of its key, as far as they are there."""
     for step in path:
-        if isinstance(node, Fields) and step in node.values:
-            mark = node.keys[str(step)] if key else node.values[str(step)].mark
-            node = node.values[str(step)]
-        elif isinstance(node, Items) and isinstance(step, int) and step < len(node.items):
+        if isinstance(node, Fields) and isinstance(step, str) and step in node.values:
+            key_mark, node = node.keys[step], node.values[step]
+        elif isinstance(node, Items) and isinstance(step, int) and 0 <= step < len(node.items):
             node = node.items[step]
-            mark = node.mark
+            key_mark = node.mark
         else:
-            break
-    return mark
+            return
+        yield key_mark, node
 
 
 def _events(text: str, file: str) -> Iterator[Event]:
@@ -233,6 +247,8 @@ class _Reader:
         return self.text(event.value, mark)
 
     def text(self, value: str, mark: Mark) -> str:
+        if len(value) > LONGEST_VALUE:
+            raise self.refuse("policy-too-large", f"a value has at most {LONGEST_VALUE:,} characters", mark)
         for character in value:
             if unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\t":
                 raise self.refuse(
