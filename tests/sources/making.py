@@ -36,7 +36,7 @@ LINE = {
     "ResourceId": "node-1",
     "Tags": '{"team":"vision"}',
 }
-STANZA = {
+STANZA: dict[str, Any] = {
     "columns": {"workload": "job", "resource": "node", "start": "start", "end": "end", "outcome": "state"},
     "meters": {"gpu": "gpus"},
     "labels": {"slurm.account": "account"},
@@ -69,8 +69,8 @@ def log_text(*changes: Mapping[str, Any]) -> str:
     return csv_text({**JOB, **change} for change in changes)
 
 
-def read(kind: str, base: Path, window: Interval | None = None, **settings: Any) -> list[Delivery]:
-    return list(source_named(kind)({"name": "it", "kind": kind, **settings}, base, window))
+def read(kind: str, base: Path, asked: Interval | None = None, /, **settings: Any) -> list[Delivery]:
+    return list(source_named(kind)({"name": "it", "kind": kind, **settings}, base, asked))
 
 
 def read_bill(base: Path, text: str | bytes, name: str = "bill.csv", **settings: Any) -> list[Delivery]:

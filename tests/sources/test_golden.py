@@ -34,5 +34,6 @@ def test_every_source_has_a_golden_folder_and_says_what_it_reads(kind: str) -> N
     read = source_named(kind)
     module = inspect.getmodule(read)
     assert inspect.getdoc(read), f"{kind}: its `read` has no docstring"
-    assert module is not None and inspect.getdoc(module), f"{kind}: its module has no docstring"
+    assert module is not None
+    assert inspect.getdoc(module), f"{kind}: its module has no docstring"
     assert [case for case in CASES if case.parent.name == kind], f"{kind}: no folder in tests/sources/golden/{kind}"

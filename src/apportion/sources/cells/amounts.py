@@ -12,7 +12,7 @@ from apportion.sources.cells.parsed import Parsed
 from apportion.sources.cells.text import is_text, per_distinct, rows_where
 
 LARGEST = 2**62
-WHOLE = r"^\+?[0-9]{1,15}$"
+WHOLE = r"^[0-9]{1,15}$"
 EXACT_BINARY = 2.0**53
 BILLION = 10**9
 
@@ -58,7 +58,7 @@ def from_text(column: pa.Array, scale: int, *, measured: bool = False) -> pa.Arr
     others = rows_where(pc.invert(whole))
     if not others:
         return values
-    point = pc.match_substring_regex(column, r"^\+?(?:[0-9]{1,12}\.[0-9]{0,40}|\.[0-9]{1,40})$")
+    point = pc.match_substring_regex(column, r"^(?:[0-9]{1,12}\.[0-9]{0,40}|\.[0-9]{1,40})$")
     if pc.any(point, min_count=0).as_py():
         cells = pc.if_else(point, column, None)
         values = pc.coalesce(

@@ -73,7 +73,7 @@ def inside(path: Path, root: Path, formats: Collection[str], where: str) -> Inpu
         raise InputError(
             "no-such-file", f"there is no file {shown}", where=where, hint="the path is relative to the project folder"
         ) from error
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise InputError("unreadable-file", f"{shown} cannot be read: {error}", where=where) from error
     if not real.is_relative_to(root):
         raise outside(shown, where)

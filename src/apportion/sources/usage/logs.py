@@ -134,6 +134,7 @@ def read_reservations(block: Block, header: list[str], _: Log) -> list[pa.Table]
 
 def kept(columns: dict[str, pa.Array], mask: pa.Array, block: Block, meter: str = "") -> pa.Table:
     """The rows that stay, with their source and meter."""
+    mask = pc.fill_null(mask, fill_value=False)
     table = pa.table(columns)
     table = table if pc.all(mask, min_count=0).as_py() else table.filter(mask)
     constants = {"source": block.how.source} | ({"meter": meter} if meter else {})
