@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +16,6 @@ from apportion.engine.workloads import Person, Season
 from apportion.errors import PolicyError
 from apportion.model.meters import METERS
 from apportion.policy.document import Policy
-from apportion.policy.match import Glob
 from apportion.policy.pools import Pool
 
 WHOLE_POOL = 0  # the curve of money that names no resource; a resource's curve is its number + 1
@@ -60,6 +60,17 @@ def reach_of(pool: Pool, named: set[str], resources: Resources, persons: tuple[P
     )
 
 
+def reach_over(pool: Pool, named: set[str], resources: Resources, seasons: Iterable[Season]) -> Reach:
+    """All that counts in any season; `claim` reads each season's own."""
+    found = [reach_of(pool, named, resources, season.persons) for season in seasons]
+    if len(found) == 1:
+        return found[0]
+    nodes, people = (
+        {n for reach in found for n in part(reach)} for part in (attrgetter("resources"), attrgetter("persons"))
+    )
+    return Reach(tuple(sorted(nodes)), tuple(sorted(people)), found[0].supplied)
+
+
 def alike(labels: Iterable[Mapping[str, str]]) -> dict[tuple[tuple[str, str], ...], list[int]]:
     """Numbers that carry the same labels, together: a selector is asked once per kind."""
     out: dict[tuple[tuple[str, str], ...], list[int]] = {}
@@ -71,25 +82,16 @@ def alike(labels: Iterable[Mapping[str, str]]) -> dict[tuple[tuple[str, str], ..
 def rates_of(pool: Pool, resources: Resources) -> tuple[list[int], tuple[Fraction, ...]]:
     """The weight that each resource's labels give, as a number into the list of distinct ones."""
     keys = [key for key in pool.weights if resources.carries(key)]
-    weights = [weight_of(pool, known_labels(labels, keys), keys) for labels in resources.labels.values()]
+    weights = [pool.weight(known_labels(labels, keys)) for labels in resources.labels.values()]
     distinct = sorted(set(weights)) or [Fraction(1)]
     return [distinct.index(weight) for weight in weights], tuple(distinct)
-
-
-def weight_of(pool: Pool, labels: Mapping[str, str], keys: list[str]) -> Fraction:
-    """The product over the keys; a value that no glob names weighs 1."""
-    weight = Fraction(1)
-    for key in keys:
-        value = labels.get(key)
-        weight *= next(
-            (w for glob, w in pool.weights[key].items() if value is not None and Glob(glob).matches(value)), Fraction(1)
-        )
-    return weight
 
 
 def claim(name: str, reach: Reach, season: Season, setting: Setting) -> Claim:
     """The rows of a pool, numbered for summing."""
     pool = setting.policy.pools[name]
+    if pool.usage is not None and len(setting.workforce.seasons) > 1:
+        reach = reach_of(pool, set(), setting.resources, season.persons)
     keys = asked_by(name, pool, setting.policy)
     rate_of, rates = rates_of(pool, setting.resources)
     nodes = setting.backend.lend(pa.table({
@@ -123,8 +125,8 @@ def component_of(pool: Pool) -> str:
     return pool.component or next((METERS[name].component for name in pool.meter), "")
 
 
-def refuse_overlaps(policy: Policy, reaches: Mapping[str, Reach], encoded: Encoded, persons: int) -> None:
-    """A usage row counts in one pool per meter and component."""
+def refuse_overlaps(policy: Policy, reaches: Mapping[str, Reach], encoded: Encoded, season: Season) -> None:
+    """A usage row counts in one pool per meter and component; `reaches` are those of the season."""
     names = list(reaches)
     for n, first in enumerate(names):
         for second in names[n + 1 :]:
@@ -134,7 +136,7 @@ def refuse_overlaps(policy: Policy, reaches: Mapping[str, Reach], encoded: Encod
                 continue
             shared = set(reaches[first].resources) & set(reaches[second].resources)
             people = set(reaches[first].persons) & set(reaches[second].persons)
-            if shared and people and occurs(encoded, shared, people, meters, persons):
+            if shared and people and occurs(encoded, shared, people, meters, season):
                 raise PolicyError(
                     "usage-overlap",
                     f"pools '{first}' and '{second}' both count {', '.join(sorted(meters))} usage on {encoded.resources[min(shared)]}",
@@ -143,10 +145,13 @@ def refuse_overlaps(policy: Policy, reaches: Mapping[str, Reach], encoded: Encod
                 )
 
 
-def occurs(encoded: Encoded, resources: set[int], people: set[int], meters: set[str], persons: int) -> bool:
+def occurs(encoded: Encoded, resources: set[int], people: set[int], meters: set[str], season: Season) -> bool:
     rows = encoded.rows.filter(
-        encoded.rows.resource.isin(sorted(resources)), encoded.rows.meter.isin([METER_NUMBER[m] for m in meters])
+        encoded.rows.resource.isin(sorted(resources)),
+        encoded.rows.meter.isin([METER_NUMBER[m] for m in meters]),
+        encoded.rows.start_s < season.interval.end_s,
+        encoded.rows.end_s > season.interval.start_s,
     )
-    if len(people) < persons:
+    if len(people) < len(season.persons):
         rows = rows.filter(rows.person.isin(sorted(people)))
     return bool(rows.limit(1).count().to_pyarrow().as_py())

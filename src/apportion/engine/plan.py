@@ -18,7 +18,7 @@ from apportion.engine.account import Account, Column
 from apportion.engine.backend import Backend
 from apportion.engine.bearers import Bearers
 from apportion.engine.calendar import Calendar, make_calendar
-from apportion.engine.claims import reach_of, refuse_overlaps
+from apportion.engine.claims import reach_of, reach_over, refuse_overlaps
 from apportion.engine.digest import digest_of
 from apportion.engine.encode import encode
 from apportion.engine.followers import charge_followers
@@ -128,13 +128,13 @@ def charge_pools(lines: Ledgered, setting: Setting) -> dict[str, PoolResult]:
     """Every pool but the overheads, each on its own."""
     policy = setting.policy
     tranches = by_pool(lines)
-    persons = setting.workforce.seasons[0].persons
     shared = [name for name, pool in policy.pools.items() if pool.method not in (*STATED, "by_cost")]
-    reaches = {
-        name: reach_of(policy.pools[name], {tranche.resource for tranche in tranches[name]}, setting.resources, persons)
-        for name in shared
-    }
-    refuse_overlaps(policy, reaches, setting.encoded, len(persons))
+    named = {name: {tranche.resource for tranche in tranches[name]} for name in shared}
+    seasons = setting.workforce.seasons
+    for season in seasons:
+        own = {name: reach_of(policy.pools[name], named[name], setting.resources, season.persons) for name in shared}
+        refuse_overlaps(policy, own, setting.encoded, season)
+    reaches = {name: reach_over(policy.pools[name], named[name], setting.resources, seasons) for name in shared}
     results = {name: charge_pool(name, tranches[name], reaches[name], setting) for name in shared}
     for name, pool in policy.pools.items():
         if pool.method in STATED:

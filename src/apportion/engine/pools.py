@@ -24,6 +24,7 @@ from apportion.engine.transfers import give_credits
 from apportion.engine.weights import Used, factors, load_weights, reshare, unweighted
 from apportion.engine.workloads import Season, declared
 from apportion.errors import PolicyError, Problem
+from apportion.policy.pool_parts import Credit
 
 HOUR_S = 3600
 Curves = dict[int, dict[int, dict[Load, list[int]]]]
@@ -90,7 +91,7 @@ def read_demand(name: str, reach: Reach, setting: Setting) -> Demands:
         else:
             by_curve(measure_demand(claimed.rows, pool, setting.calendar), season, setting.calendar, found.demand)
         for rule, curves in zip(pool.credit, found.credited, strict=True):
-            rows = given_back(claimed.rows, rule.outcome, rule.max_hours, setting)
+            rows = given_back(claimed.rows, rule, season, setting)
             if rows is None:
                 continue
             series = (
@@ -105,17 +106,16 @@ def read_demand(name: str, reach: Reach, setting: Setting) -> Demands:
     return found
 
 
-def given_back(rows: Any, outcome: str, max_hours: Fraction | None, setting: Setting) -> Any | None:
-    """The usage of workloads with an outcome, at most the last so many hours of each interval."""
-    outcomes = setting.workforce.outcomes.to_pylist()
-    works = [number for number, found in enumerate(outcomes) if found == outcome]
-    if not works:
+def given_back(rows: Any, rule: Credit, season: Season, setting: Setting) -> Any | None:
+    """The usage of workloads with an outcome (their own, or what a facet rule makes of it), at most the last so many hours of each interval."""
+    persons = [n for n, person in enumerate(season.persons) if person.labels.get("outcome") == rule.outcome]
+    if not persons:
         return None
-    lent = setting.backend.lend(pa.table({"work": pa.array(works, pa.int32())}))
-    rows = rows.semi_join(lent, "work")
-    if max_hours is None:
+    lent = setting.backend.lend(pa.table({"person": pa.array(persons, pa.int32())}))
+    rows = rows.semi_join(lent, "person")
+    if rule.max_hours is None:
         return rows
-    longest = int(max_hours * HOUR_S)
+    longest = int(rule.max_hours * HOUR_S)
     return rows.mutate(start_s=ibis.greatest(rows.start_s, rows.end_s - longest))
 
 
