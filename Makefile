@@ -27,7 +27,7 @@ test-long: $(VENV)/.ready-dev ## the same with the long searches and sweeps
 	@$(BIN)/python tests/run.py --long
 
 bench: $(VENV)/.ready-dev ## speed and memory, as ratios in one run
-	@$(BIN)/python bench/run.py
+	@$(BIN)/python -m bench
 
 lint: $(VENV)/.ready-dev ## format, then lint, types and import contracts
 	@$(BIN)/ruff format --quiet src tests

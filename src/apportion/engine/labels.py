@@ -34,6 +34,12 @@ def keys_of(column: pa.ChunkedArray) -> list[str]:
     return sorted(found)
 
 
+def labelled(column: pa.ChunkedArray) -> pa.Array:
+    """Which rows carry any label at all."""
+    counts = [np.diff(chunk.offsets.to_numpy()) > 0 for chunk in column.chunks]
+    return pa.array(np.concatenate(counts) if counts else [], pa.bool_())
+
+
 def label_column(column: pa.ChunkedArray, known: Sequence[str], key: str) -> pa.ChunkedArray | None:
     """The label `key`, else the first that ends in `.key`, of every row; None where no row has it."""
     names = ([key] if key in known else []) + [name for name in known if name.endswith("." + key)]

@@ -6,8 +6,7 @@ from fractions import Fraction
 from math import lcm
 
 from apportion.engine.account import Column
-from apportion.engine.bearers import Bearers
-from apportion.engine.claims import weight_of
+from apportion.engine.bearers import Bearers, known_labels
 from apportion.engine.price import Load, Part
 from apportion.policy.pools import Pool
 
@@ -18,8 +17,8 @@ def load_weights(
     pool: Pool, loads: set[Load], bearers: Bearers, rates: tuple[Fraction, ...], of_resource: set[str]
 ) -> dict[Load, int]:
     """Whole weights over one common denominator."""
-    keys = [key for key in pool.weights if key not in of_resource]
-    exact = {load: weight_of(pool, bearers[load[0]].named, keys) * rates[load[1]] for load in loads}
+    keys = set(pool.weights) - of_resource
+    exact = {load: pool.weight(known_labels(bearers[load[0]].named, keys)) * rates[load[1]] for load in loads}
     below = lcm(*(weight.denominator for weight in exact.values()))
     return {load: int(weight * below) for load, weight in exact.items()}
 

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
+from typing import Any
+from unicodedata import normalize
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.engine.labels import Combinations, combine, keys_of, label_column, named_in
+from apportion.engine.labels import Combinations, combine, keys_of, label_column, labelled, named_in
 from apportion.errors import Problem
 from apportion.model.owner import Owner, system_owner
 from apportion.model.rows import UNALLOCATED
@@ -51,20 +53,35 @@ class Workforce:
 
 
 def unite(workloads: pa.Table) -> pa.Table:
-    """One row per workload id. Where several sources speak of one, labels are united and the first source, by name, decides."""
-    workloads = workloads.select(["workload", "source", "run", "name", "outcome", "labels"]).sort_by(
-        [("workload", "ascending"), ("source", "ascending")]
-    )
-    if pc.count_distinct(workloads["workload"]).as_py() == len(workloads):
+    """One row per workload id. Where several sources speak of one, labels are united and the first source, by name, decides.
+
+    A source that only counts (energy, network) describes nobody: its rows give way to those that carry labels.
+    """
+    workloads = workloads.select(["workload", "source", "run", "name", "outcome", "labels"])
+    described = workloads.filter(labelled(workloads["labels"]))
+    only_counted = pc.invert(pc.is_in(workloads["workload"], value_set=described["workload"].combine_chunks()))
+    workloads = pa.concat_tables([described, workloads.filter(only_counted)])
+    workloads = workloads.sort_by([("workload", "ascending"), ("source", "ascending")])
+    counts = workloads.group_by("workload").aggregate([([], "count_all")])
+    twice = counts.filter(pc.greater(counts["count_all"], 1))["workload"].combine_chunks()
+    if not len(twice):
         return workloads
-    merged: dict[str, dict[str, object]] = {}
-    for row in workloads.to_pylist():
+    several = pc.is_in(workloads["workload"], value_set=twice)
+    merged = merge_rows(workloads.filter(several).to_pylist(), workloads.schema)
+    return pa.concat_tables([workloads.filter(pc.invert(several)), merged]).sort_by("workload")
+
+
+def merge_rows(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Rows sorted by workload and source, one left of each workload."""
+    merged: dict[str, dict[str, Any]] = {}
+    for row in rows:
         seen = merged.setdefault(row["workload"], row | {"labels": {}})
-        seen["labels"] = dict(row["labels"] or ()) | dict(seen["labels"])  # type: ignore[call-overload]  # a dict by construction
+        seen["labels"] = dict(row["labels"] or ()) | seen["labels"]
         for key in ("run", "name", "outcome"):
             seen[key] = seen[key] if seen[key] not in (None, "", row["workload"], "completed") else row[key]
-    rows = [row | {"labels": sorted(row["labels"].items())} for row in merged.values()]  # type: ignore[attr-defined]
-    return pa.Table.from_pylist(rows, schema=workloads.schema)
+    return pa.Table.from_pylist(
+        [row | {"labels": sorted(row["labels"].items())} for row in merged.values()], schema=schema
+    )
 
 
 def asked_labels(policy: Policy) -> set[str]:
@@ -99,23 +116,30 @@ def owner_of(labels: Mapping[str, str], policy: Policy, interval: Interval, prob
     for number, rule in enumerate(policy.owners):
         if not in_force(rule.from_, rule.until, interval, zone) or not rule.when.matches(labels):
             continue
-        where = f"{policy.file}:{policy.line('owners', number)}"
-        names = {part: fill(getattr(rule, part), labels) for part in ("team", "project", "user")}
-        for part, name in names.items():
-            if name is None:
-                template = getattr(rule, part)
-                problems.append(
-                    Problem(
-                        where,
-                        "owner-label-missing",
-                        f"{part}: {template} names a label that the workload lacks",
-                        str(dict(labels)),
-                    )
-                )
-        if names["team"] is None:
-            return NOBODY
-        return declared(names["team"], policy, names["project"] or "", names["user"] or "")
+        names = {}
+        for part in ("team", "project", "user"):
+            template = getattr(rule, part)
+            names[part] = filled(template, labels)
+            if template and not names[part]:
+                where = f"{policy.file}:{policy.line('owners', number)}"
+                problems.append(owner_problem(where, part, template, labels))
+        return declared(names["team"], policy, names["project"], names["user"]) if names["team"] else NOBODY
     return NOBODY
+
+
+def filled(template: str, labels: Mapping[str, str]) -> str:
+    """A name, composed alike however it was typed; empty where a label is missing or would pass for one of the system's owners."""
+    name = normalize("NFC", fill(template, labels) or "") if template else ""
+    return "" if name.startswith("_") else name
+
+
+def owner_problem(where: str, part: str, template: str, labels: Mapping[str, str]) -> Problem:
+    if fill(template, labels) is None:
+        return Problem(
+            where, "owner-label-missing", f"{part}: {template} names a label that the workload lacks", str(dict(labels))
+        )
+    message = f"{part}: {template} gives a name that begins with '_', as only the system's own do"
+    return Problem(where, "owner-name-reserved", message, str(dict(labels)))
 
 
 def declared(team: str, policy: Policy, project: str = "", user: str = "") -> Owner:

@@ -1,0 +1,219 @@
+"""What is measured. Each part returns figures, the bound each must keep, and has checked its sums."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from apportion.engine.backend import connect_duckdb
+from apportion.engine.charges import charges_of
+from apportion.engine.lines import read_lines
+from apportion.engine.plan import Plan, World, charge_pools, make_plan, make_setting
+from apportion.engine.resources import read_resources
+from apportion.model.delivery import Delivery
+from apportion.model.money import plain, total_of
+from apportion.model.rows import USAGE
+from apportion.model.times import Interval
+from bench.measure import Clock, peak_gb
+from bench.worlds import HOURS, START_S, Size, world_of, write_usage
+
+ROUNDS = 5
+THREADS = 2
+HOUR_LONG, DAY_LONG = 7080, 172_680  # a minute to two hours: about one hour; a minute to two days: about one day
+Figures = dict[str, Any]
+
+
+def group_by(path: Path) -> int:
+    """What any tool must do at least: read the file once and sum it by owner and node."""
+    with duckdb.connect() as connection:
+        connection.execute(f"set threads = {THREADS}")
+        sql = "select count(*) from (select owner, resource, sum(allocated * (end_s - start_s)) from read_parquet(?) group by all)"
+        found = connection.execute(sql, [str(path)]).fetchone()
+    return int(found[0]) if found else 0
+
+
+def price_and_charge(world: World, path: Path) -> int:
+    """What every team owes, before days are rounded: the engine up to the account of the pool."""
+    backend = connect_duckdb(threads=THREADS)
+    usage = backend.read([str(path)])
+    lines = read_lines(world.cost_lines, world.policy, world.period, read_resources(usage, world.capacity))
+    setting = make_setting(world, lines, usage, backend)
+    results = charge_pools(lines, setting)
+    return sum(grains for result in results.values() for _, grains in result.account)
+
+
+def whole_plan(world: World, path: Path) -> Plan:
+    backend = connect_duckdb(threads=THREADS)
+    return make_plan(World(**{name: getattr(world, name) for name in World.__slots__} | {"usage": backend.read([str(path)])}), backend)
+
+
+def check(plan: Plan) -> None:
+    posted = total_of(plan.postings["amount"].to_pylist())
+    bill = total_of(bill.total for bill in plan.bills)
+    if posted != bill:
+        raise SystemExit(f"postings of {plain(posted)} against a bill of {plain(bill)}")
+
+
+def ratios(clock: Clock, name: str, against: str) -> Figures:
+    return {
+        "seconds_warm": round(clock.warm(name), 2),
+        "seconds_cold": round(clock.cold(name), 2),
+        "ratio_warm": round(clock.warm(name) / clock.warm(against), 1),
+        "ratio_cold": round(clock.cold(name) / clock.cold(against), 1),
+    }
+
+
+def plan_20m(folder: Path, scope: str = "pool") -> Figures:
+    """20 million rows of about one hour, one pool, against the bare GROUP BY over the same file; interleaved."""
+    size = Size(20_000_000, HOUR_LONG)
+    path = write_usage(size, folder)
+    world = world_of(size, None, method="capacity_rate", scope=scope)
+    clock = Clock()
+    groups = plan = None
+    rounds = ROUNDS if scope == "pool" else 1
+    for _ in range(rounds + 1):
+        groups = clock.time("group by", lambda: group_by(path))
+        clock.time("price + charge", lambda: price_and_charge(world, path))
+        plan = None
+        plan = clock.time("plan", lambda: whole_plan(world, path))
+        check(plan)
+    return {
+        "groups": groups,
+        "postings": len(plan.postings) if plan else 0,
+        "group by": {"seconds_warm": round(clock.warm("group by"), 2), "seconds_cold": round(clock.cold("group by"), 2)},
+        "price + charge": ratios(clock, "price + charge", "group by"),
+        "whole plan": ratios(clock, "plan", "group by"),
+        "peak_gb": round(peak_gb(), 2),
+    }
+
+
+def plan_20m_by_resource(folder: Path) -> Figures:
+    """The same with a price per node (`scope: resource`)."""
+    return plan_20m(folder, "resource")
+
+
+EXPLODED = """
+with price as (select hour, {nano}::hugeint as nano from range({hours}) hours(hour)),
+parts as (
+  select owner, hour, sum(allocated * (least(end_s, {start} + (hour + 1) * 3600) - greatest(start_s, {start} + hour * 3600)))::hugeint as units
+  from (select owner, allocated, start_s, end_s, unnest(range((start_s - {start}) // 3600, (end_s - 1 - {start}) // 3600 + 1)) as hour
+        from read_parquet(?))
+  group by owner, hour),
+whole as (select hour, sum(units) as units from parts group by hour)
+select owner, sum(nano::double * units / total) from (select p.*, w.units as total from parts p join whole w using (hour)) join price using (hour)
+group by owner"""
+
+
+def against_explosion(folder: Path) -> Figures:
+    """5 million rows of about one day: the engine against SQL that explodes every interval into its hours."""
+    size = Size(5_000_000, DAY_LONG)
+    path = write_usage(size, folder)
+    world = world_of(size, None)
+    clock = Clock()
+    for _ in range(3):
+        grains = clock.time("engine", lambda: price_and_charge(world, path))
+    total = sum(amount for amount in world.cost_lines["EffectiveCost"].to_pylist())
+    nano = int(total.scaleb(9)) // HOURS
+
+    def explode() -> list[tuple[int, float]]:
+        with duckdb.connect() as connection:
+            connection.execute(f"set threads = {THREADS}")
+            return connection.execute(EXPLODED.format(nano=nano, hours=HOURS, start=START_S), [str(path)]).fetchall()
+
+    shares = clock.time("explode", explode)
+    if len(shares) != 200 or grains <= 0:
+        raise SystemExit("the two do not share the same money")
+    return {
+        "engine_seconds": round(clock.warm("engine"), 2),
+        "explode_seconds": round(clock.warm("explode"), 2),
+        "times_faster": round(clock.warm("explode") / clock.warm("engine"), 1),
+        "peak_gb": round(peak_gb(), 2),
+    }
+
+
+def job_length(folder: Path) -> Figures:
+    """Does planning grow when jobs get twice as long? 5 million rows of about one day against two days; interleaved."""
+    sizes = {"one day": Size(5_000_000, DAY_LONG), "two days": Size(5_000_000, 2 * DAY_LONG + 60)}
+    paths = {name: write_usage(size, folder) for name, size in sizes.items()}
+    worlds = {name: world_of(size, None) for name, size in sizes.items()}
+    clock = Clock()
+    for _ in range(ROUNDS + 1):
+        for name in sizes:
+            check(clock.time(name, lambda name=name: whole_plan(worlds[name], paths[name])))  # type: ignore[misc]  # bound at once
+    one, two = clock.warm("one day"), clock.warm("two days")
+    return {"one_day_seconds": round(one, 2), "two_days_seconds": round(two, 2), "change_percent": round(100 * (two / one - 1), 1)}
+
+
+def charges_to_iceberg(folder: Path) -> Figures:
+    """Charges of single workloads, computed and written to the books; 2 million rows, apart from the plan."""
+    from apportion.books.open import open_books
+
+    size = Size(2_000_000, HOUR_LONG)
+    plan = whole_plan(world_of(size, None), write_usage(size, folder))
+    clock = Clock()
+    batches = clock.time("compute", lambda: list(charges_of(plan)))
+    charged = total_of(amount for batch in batches for amount in batch["amount"].to_pylist())
+    posted = total_of(row["amount"] for row in plan.postings.to_pylist() if row["reason"] == "usage")
+    if charged != posted:
+        raise SystemExit(f"charges of {plain(charged)} against postings of {plain(posted)}")
+    del open_books
+    with tempfile.TemporaryDirectory() as scratch:
+        clock.time("write", lambda: pq.write_table(pa.Table.from_batches(batches), Path(scratch) / "charges.parquet"))
+    return {"charges": sum(len(batch) for batch in batches), "compute_seconds": round(clock.cold("compute"), 2)}
+
+
+def ingest_1m(folder: Path) -> Figures:
+    """One million usage rows into the books, against pyarrow reading and rewriting the file; interleaved, each into fresh books."""
+    from apportion.books.open import open_books
+
+    size = Size(1_000_000, HOUR_LONG)
+    path = write_usage(size, folder)
+    clock = Clock()
+    for _ in range(ROUNDS + 1):
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            copy = Path(scratch) / "copy.parquet"
+            clock.time("rewrite", lambda copy=copy: pq.write_table(pq.read_table(path), copy))  # type: ignore[misc]
+            books = open_books(f"sqlite:///{scratch}/books.db", f"{scratch}/warehouse", create=True)
+            rows = pq.read_table(path, columns=USAGE.names).cast(USAGE)
+            delivery = Delivery("bench", Interval(START_S, START_S + HOURS * 3600), {"usage": rows})
+            receipt = clock.time("ingest", lambda books=books, delivery=delivery: books.ingest(delivery))  # type: ignore[misc]
+            if receipt.rows["usage"] != size.rows:
+                raise SystemExit(f"{receipt.rows['usage']} rows of {size.rows} arrived")
+    return {"rewrite_seconds": round(clock.warm("rewrite"), 2), **ratios(clock, "ingest", "rewrite"), "peak_gb": round(peak_gb(), 2)}
+
+
+def help_text(_: Path) -> Figures:
+    """`apportion --help`, best of five."""
+    clock = Clock()
+    command = [str(Path(sys.executable).with_name("apportion")), "--help"]
+    for _round in range(ROUNDS):
+        clock.time("help", lambda: subprocess.run(command, check=True, capture_output=True))
+    return {"seconds_best": round(min(clock.seconds["help"]), 2), "seconds_cold": round(clock.cold("help"), 2)}
+
+
+PARTS: dict[str, Callable[[Path], Figures]] = {
+    "plan_20m": plan_20m,
+    "plan_20m_by_resource": plan_20m_by_resource,
+    "against_explosion": against_explosion,
+    "job_length": job_length,
+    "charges": charges_to_iceberg,
+    "ingest_1m": ingest_1m,
+    "help": help_text,
+}
+
+# (part, path to the figure, bound, how): what the project promises.
+TARGETS: tuple[tuple[str, tuple[str, ...], float, str], ...] = (
+    ("plan_20m", ("price + charge", "ratio_warm"), 50, "at most"),
+    ("plan_20m", ("whole plan", "ratio_warm"), 75, "at most"),
+    ("plan_20m", ("peak_gb",), 4, "at most"),
+    ("against_explosion", ("times_faster",), 30, "at least"),
+    ("job_length", ("change_percent",), 20, "at most"),
+    ("ingest_1m", ("ratio_warm",), 5, "at most"),
+    ("help", ("seconds_best",), 0.5, "at most"),
+)
