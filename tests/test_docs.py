@@ -1,22 +1,16 @@
 """The docs are true: snippets run and print what they show, and every verb, setting, error code and word has its heading."""
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from apportion.errors import ProjectError
-from tests import codes, docs
+from tests import codes, docs, snippets
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs/reference"
-PAGES = [
-    ROOT / "README.md",
-    *sorted((ROOT / "docs/tutorials").glob("*.md")),
-    *sorted((ROOT / "docs/how-to").glob("*.md")),
-]
 ALL_PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 ALL_PAGES += (
     sorted((ROOT / "docs").rglob("*.md"))
@@ -35,25 +29,19 @@ def relative(page: Path) -> str:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project that `make run` makes, for the pages that read it."""
-    folder = tmp_path_factory.mktemp("demo")
-    done = docs.shell("apportion demo demo", folder)
-    assert done.returncode == 0, done.stdout
-    return folder / "demo"
+    return docs.make_demo(tmp_path_factory.mktemp("demo"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=relative)
+@pytest.mark.parametrize("page", docs.PAGES, ids=relative)
 def test_snippets_run_and_print_what_they_show(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     text = page.read_text(encoding="utf-8")
-    if "--project demo" in text and "$ apportion demo" not in text:
-        shutil.copytree(request.getfixturevalue("demo"), tmp_path / "demo")
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    assert "\n\n".join(docs.run_page(text, tmp_path)) == ""
+    docs.furnish(text, tmp_path, request.getfixturevalue("demo") if docs.reads_demo(text) else None)
+    assert "\n\n".join(snippets.wrongs(text, tmp_path)) == "", "if the page is wrong: `make docs`"
 
 
 @pytest.mark.parametrize("page", ALL_PAGES, ids=relative)
 def test_links_lead_somewhere(page: Path) -> None:
-    text = docs.FENCE.sub("", page.read_text(encoding="utf-8"))
+    text = snippets.FENCE.sub("", page.read_text(encoding="utf-8"))
     broken = []
     for target in re.findall(r"\]\(([^)]+)\)", text):
         path, _, anchor = target.partition("#")
@@ -75,9 +63,9 @@ def slug(heading: str) -> str:
 def test_policies_shown_are_accepted(page: Path) -> None:
     from apportion.policy.load import load_policy
 
-    for snippet in docs.snippets(page.read_text(encoding="utf-8")):
+    for snippet in snippets.snippets(page.read_text(encoding="utf-8")):
         if snippet.language == "yaml" and snippet.text.startswith("policy:") and not snippet.skipped:
-            assert load_policy(snippet.text, f"{page.name}:{snippet.line}").name
+            assert load_policy(snippet.text, f"{page.name}:{snippet.start}").name
 
 
 def test_every_verb_has_a_heading_with_its_help() -> None:
@@ -158,13 +146,21 @@ def test_the_glossary_has_every_word() -> None:
     assert docs.headings((REFERENCE / "glossary.md").read_text(encoding="utf-8")) >= WORDS
 
 
+PAGE = "<!-- file: a.txt -->\n```text\none\ntwo\nthree\n```\n\n```console\n$ cat a.txt\none\n...\nth...\n$ cat \\\n    a.txt\n```\n"
+
+
 def test_the_checks_of_snippets_can_fail(tmp_path: Path) -> None:
-    page = "<!-- file: a.txt -->\n```text\none\ntwo\nthree\n```\n\n```console\n$ cat a.txt\none\n...\nth...\n$ cat \\\n    a.txt\n```\n"
-    assert list(docs.run_page(page, tmp_path)) == []
-    assert len(list(docs.run_page(page.replace("th...", "four"), tmp_path))) == 1
-    assert len(list(docs.run_page(page.replace("$ cat a.txt", "$ cat b.txt"), tmp_path))) == 1
-    assert len(list(docs.run_page("```python\nassert False\n```\n", tmp_path))) == 1
-    assert list(docs.run_page("<!-- not run: why -->\n```console\n$ false\n```\n", tmp_path)) == []
+    assert snippets.wrongs(PAGE, tmp_path) == []
+    assert len(snippets.wrongs(PAGE.replace("th...", "four"), tmp_path)) == 1
+    assert len(snippets.wrongs(PAGE.replace("$ cat a.txt", "$ cat b.txt"), tmp_path)) == 1
+    assert len(snippets.wrongs("```python\nassert False\n```\n", tmp_path)) == 1
+    assert snippets.wrongs("<!-- not run: why -->\n```console\n$ false\n```\n", tmp_path) == []
+
+
+def test_outputs_are_brought_up_to_date(tmp_path: Path) -> None:
+    assert snippets.rewritten(PAGE, tmp_path) == PAGE
+    assert snippets.rewritten(PAGE.replace("th...", "four"), tmp_path) == PAGE.replace("th...", "three")
+    assert snippets.rewritten("```console\n$ echo two\none\n```\n", tmp_path) == "```console\n$ echo two\ntwo\n```\n"
 
 
 def test_the_scan_for_error_codes_sees_wrappers(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs import shell
+from tests.snippets import shell
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROJECTS = sorted(path.parent for path in EXAMPLES.glob("*/apportion.toml"))
