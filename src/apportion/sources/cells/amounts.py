@@ -9,7 +9,7 @@ from apportion.errors import InputError
 from apportion.model.numbers import parse_fraction
 from apportion.model.rows import UNITS
 from apportion.sources.cells.parsed import Parsed
-from apportion.sources.cells.text import is_text, per_distinct, rows_where
+from apportion.sources.cells.text import is_text, lost, per_distinct, rows_where
 
 LARGEST = 2**62
 WHOLE = r"^[0-9]{1,15}$"
@@ -26,19 +26,15 @@ def amounts(column: pa.Array, scale: int, *, measured: bool = False) -> Parsed:
         return Parsed(pa.nulls(len(column), UNITS))
     if is_text(column):
         values = per_distinct(column, lambda cells: from_text(cells, scale, measured=measured))
-        given = pc.cast(column, pa.string())
     elif pa.types.is_integer(column.type):
-        values, given = from_whole(pc.cast(column, pa.int64(), safe=not pa.types.is_uint64(column.type)), scale), column
+        values = from_whole(pc.cast(column, pa.int64(), safe=not pa.types.is_uint64(column.type)), scale)
     elif pa.types.is_floating(column.type):
-        values, given = from_binary(pc.cast(column, pa.float64()), scale), column
+        values = from_binary(pc.cast(column, pa.float64()), scale)
     elif pa.types.is_decimal(column.type):
-        given = pc.cast(column, pa.string())
-        values = from_text(given, scale)
+        values = from_text(pc.cast(column, pa.string()), scale)
     else:
-        values, given = pa.nulls(len(column), UNITS), column
-    return Parsed(
-        values, {row: reason(given[row].as_py()) for row in rows_where(pc.and_(given.is_valid(), values.is_null()))}
-    )
+        values = pa.nulls(len(column), UNITS)
+    return Parsed(values, {row: reason(column[row].as_py()) for row in lost(column, values)})
 
 
 def from_whole(column: pa.Array, scale: int) -> pa.Array:

@@ -14,7 +14,7 @@ from apportion.errors import InputError
 from apportion.model.rows import SECOND
 from apportion.model.times import parse_instant
 from apportion.sources.cells.parsed import Parsed
-from apportion.sources.cells.text import is_text, per_distinct, rows_where
+from apportion.sources.cells.text import is_text, lost, per_distinct
 
 PER_SECOND = {"epoch": 1, "epoch_ms": 1_000, "epoch_us": 1_000_000, "epoch_ns": 1_000_000_000}
 TICKS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
@@ -33,15 +33,14 @@ def instants(column: pa.Array, zone: ZoneInfo, form: str = "iso") -> Parsed:
     """The code of a bad row is `invalid-time`."""
     if is_text(column):
         values = per_distinct(column, lambda cells: from_text(cells, zone, form))
-        given = column.is_valid()
     elif pa.types.is_null(column.type):
         return Parsed(pa.nulls(len(column), SECOND))
     else:
-        values, given = from_typed(column, zone, form), column.is_valid()
+        values = from_typed(column, zone, form)
     inside = pc.and_(pc.greater_equal(values, FIRST), pc.less_equal(values, LAST))
-    values = pc.if_else(inside, values, None)
-    lost = rows_where(pc.and_(given, values.is_null()))
-    return Parsed(values, {row: "invalid-time" for row in lost if str(column[row].as_py()).casefold() not in NEVER})
+    values = values if pc.all(inside, min_count=0).as_py() else pc.if_else(inside, values, None)
+    bad = [row for row in lost(column, values) if str(column[row].as_py()).casefold() not in NEVER]
+    return Parsed(values, dict.fromkeys(bad, "invalid-time"))
 
 
 def from_typed(column: pa.Array, zone: ZoneInfo, form: str) -> pa.Array:

@@ -14,7 +14,7 @@ from apportion.model.money import LARGEST, PLACES
 from apportion.model.numbers import parse_decimal
 from apportion.model.rows import MONEY
 from apportion.sources.cells.parsed import Parsed
-from apportion.sources.cells.text import is_text, per_distinct, rows_where
+from apportion.sources.cells.text import is_text, lost, per_distinct, rows_where
 
 PLAIN = r"^[+-]?(?:[0-9]{1,20}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})$"
 STEP = Decimal(1).scaleb(-PLACES)
@@ -24,9 +24,7 @@ def money(column: pa.Array) -> Parsed:
     """Codes of bad rows: `invalid-number`, `too-many-digits`."""
     if is_text(column):
         values = per_distinct(column, parse_text)
-        given = pc.cast(column, pa.string())
-        bad = {row: reason(given[row].as_py()) for row in rows_where(pc.and_(given.is_valid(), values.is_null()))}
-        return Parsed(values, bad)
+        return Parsed(values, {row: reason(column[row].as_py()) for row in lost(column, values)})
     if pa.types.is_floating(column.type):
         return from_binary(column)
     if pa.types.is_decimal(column.type) or pa.types.is_integer(column.type):
@@ -105,7 +103,7 @@ def from_exact(column: pa.Array) -> Parsed:
     except pa.ArrowInvalid:
         values = [None if cell is None else fitting(str(cell)) for cell in column.to_pylist()]
         found = pa.array(values, MONEY)
-        return Parsed(found, dict.fromkeys(rows_where(pc.and_(column.is_valid(), found.is_null())), "too-many-digits"))
+        return Parsed(found, dict.fromkeys(lost(column, found), "too-many-digits"))
 
 
 def total(column: pa.Array | pa.ChunkedArray) -> Decimal:

@@ -55,6 +55,11 @@ def rows_where(mask: pa.Array) -> list[int]:
     return found
 
 
+def lost(cells: pa.Array, values: pa.Array) -> list[int]:
+    """The rows that had a cell and got no value."""
+    return [] if cells.null_count == values.null_count else rows_where(pc.and_(cells.is_valid(), values.is_null()))
+
+
 def mask_of(rows: Collection[int], count: int) -> pa.Array:
     """The other way round."""
     if not rows:

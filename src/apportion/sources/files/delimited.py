@@ -4,6 +4,7 @@ import codecs
 import csv
 import io
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -182,15 +183,13 @@ class Lines:
         """First line and number of cells of each row, the header among them; blank lines are none."""
         with Stream(self.file) as stream:
             text = io.TextIOWrapper(io.BytesIO(stream.read_all()), "utf-8-sig", errors="replace", newline="")
-            reader = csv.reader(text, delimiter=self.delimiter)
-            line = 1
-            try:
-                for cells in reader:
-                    if cells:
-                        yield line, len(cells)
-                    line = reader.line_num + 1
-            except csv.Error:  # a cell over 128 KiB: rows after it are named by their number
-                return
+        reader = csv.reader(text, delimiter=self.delimiter)
+        line = 1
+        with suppress(csv.Error):  # a cell over 128 KiB: rows after it are named by their number
+            for cells in reader:
+                if cells:
+                    yield line, len(cells)
+                line = reader.line_num + 1
 
 
 def first_bad_line(file: InputFile) -> int:

@@ -53,21 +53,25 @@ def objects(stream: Stream, bad: list[BadRow], lines: list[int]) -> Iterator[dic
     for data in whole_lines(stream):
         text = as_text(data, number, stream.file)
         halves = "\\ud" in text.lower()
-        for line in text.split("\n"):
-            number += 1
+        for number, line in enumerate(text.split("\n"), number + 1):  # noqa: B020 - the count goes on
             if not (stripped := line.strip()):
                 continue
             try:
-                found, end = DECODER.raw_decode(stripped)
-                if end != len(stripped) or not isinstance(found, dict):
-                    raise ValueError("more than one object, or none")  # noqa: TRY301
-                if halves:  # half of a surrogate pair is no character
-                    json.dumps(found, ensure_ascii=False).encode()
+                found = decode(stripped, halves=halves)
             except (ValueError, RecursionError) as error:
                 bad.append(BadRow(f"{stream.file.name}:{number}", f"the line is no JSON object ({str(error)[:120]})"))
                 continue
             lines.append(number)
             yield found
+
+
+def decode(line: str, *, halves: bool) -> dict[str, Any]:
+    found, end = DECODER.raw_decode(line)
+    if end != len(line) or not isinstance(found, dict):
+        raise ValueError("more than one object, or none")
+    if halves:  # half of a surrogate pair is no character
+        json.dumps(found, ensure_ascii=False).encode()
+    return found
 
 
 def as_text(data: bytes, before: int, file: InputFile) -> str:

@@ -55,13 +55,11 @@ def layout(header: Sequence[str], file: InputFile) -> Layout:
     columns: dict[str, str] = {}
     derived: dict[str, str] = {}
     for name in READ:
-        sources = (name, *ALIASES.get(name, ()))
-        for source in sources:
-            if (found := find(source)) is not None:
-                columns[name] = found
-                if source != name:
-                    derived[name] = found
-                break
+        taken = next((source for source in (name, *ALIASES.get(name, ())) if find(source)), None)
+        if taken is not None:
+            columns[name] = str(find(taken))
+        if taken not in (name, None):
+            derived[name] = columns[name]
     version = next((version for version, names in SINCE if any(find(name) for name in names)), "1.0")
     missing = [name for name in REQUIRED if name not in columns]
     if missing:

@@ -40,9 +40,16 @@ def after(start: "hashlib._Hash", data: bytes) -> str:
 
 def content(lines: pa.Table) -> pa.Array:
     """Each line as one text, the same whatever file it came from; `lines` is at most a million rows, so that a text column is one array."""
-    columns = [pc.cast(lines[name], pa.string()) for name in (*SECONDS, *FOCUS_NUMBERS)]
-    columns += [lines[name] for name in ("component", *FOCUS_TEXT)]
+    columns = [lines[name] for name in (*SECONDS, *FOCUS_NUMBERS, "component", *FOCUS_TEXT)]
     tags = lines["Tags"].combine_chunks()
     pairs = pc.binary_join_element_wise(tags.keys, tags.items, WORD)
     columns.append(pc.binary_join(pa.ListArray.from_arrays(tags.offsets, pairs), PAIR))
-    return pc.binary_join_element_wise(*(pc.fill_null(column, "") for column in columns), FIELD).combine_chunks()
+    parts = []
+    between = ""
+    for column in columns:
+        if column.null_count < len(column):  # most columns of most bills are empty: only their separator is written
+            parts += [pa.scalar(between), pc.cast(column, pa.string())]
+            between = ""
+        between += FIELD
+    joined = pc.binary_join_element_wise(*parts, pa.scalar(between), "", null_handling="replace", null_replacement="")
+    return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined
