@@ -11,28 +11,7 @@ import pytest
 from apportion.books.open import Books
 from apportion.errors import BooksError
 from tests.books.conftest import Place
-from tests.books.rows import charges, cost_line, cost_lines, delivery, gpu_hours, jobs, run, workloads
-
-
-@pytest.fixture
-def full(books: Books) -> Books:
-    """Books with a little of everything."""
-    books.ingest(delivery(usage=gpu_hours(5), workloads=workloads([("job-0", "completed", {"k": "ü\0"})])))
-    books.ingest(delivery(usage=gpu_hours(7)))
-    books.ingest(
-        delivery(
-            source="aws", cost_lines=cost_lines([cost_line("l", "100.5"), cost_line("x", "1"), cost_line("x", "2")])
-        )
-    )
-    books.post(
-        run(
-            books,
-            [("vision", "60.000000000000000001"), ("_idle", "40.499999999999999999")],
-            "100.5",
-            charges=charges("2026-10", [("j", "1")]),
-        )
-    )
-    return books
+from tests.books.rows import delivery, gpu_hours, jobs, run
 
 
 @pytest.mark.parametrize("target", ["sqlite", "postgresql"])
@@ -59,20 +38,20 @@ def test_a_restored_copy_goes_on_by_itself(
     place = place_of(kind)
     copy = place.restore(tmp_path / "copy.tar")
     before = full.inputs()
-    assert not copy.ingest(delivery(usage=gpu_hours(7))).changed
+    assert not copy.ingest(delivery(usage=gpu_hours(31))).changed
     assert copy.ingest(delivery(usage=gpu_hours(9))).changed
     copy.save_policy("v2", "policy: two\n", "policy.yaml", "two", "2026-02-01")
-    copy.post(run(copy, [("bio", "1")], "101.5", run_id="run-2", plan_digest="p2"))
+    copy.post(run(copy, [("bio", "1")], "102.5", run_id="run-3", plan_digest="p3"))
     assert copy.verify() == []
     assert full.inputs() == before
     assert full.verify() == []
 
 
-def test_nothing_is_overwritten(full: Books, made_place: Place, tmp_path: Path) -> None:
+def test_nothing_is_overwritten(full: Books, full_place: Place, tmp_path: Path) -> None:
     full.backup(tmp_path / "copy.tar")
     head = full.head()
     with pytest.raises(BooksError, match="books-exist"):
-        made_place.restore(tmp_path / "copy.tar")
+        full_place.restore(tmp_path / "copy.tar")
     assert full.head() == head
     assert full.verify() == []
 

@@ -86,11 +86,12 @@ def dump(connection: Connection, table: Table, evidence: Evidence) -> Iterator[b
     """A table's rows in the order of their keys. Iceberg's pointer goes out as published, whatever a writer is doing just now."""
     names = {row.table: f"{evidence.logical}/{row.metadata}" for row in connection.execute(select(record.published))}
     query = select(table).order_by(*table.primary_key.columns).execution_options(yield_per=10_000)
-    for row in connection.execute(query).mappings():
-        values = {name: plainly(value) for name, value in row.items()}
-        if table.name == IcebergTables.__tablename__:
-            values |= {"metadata_location": names[values["table_name"]], "previous_metadata_location": None}
-        yield json.dumps(values, sort_keys=True).encode() + b"\n"
+    with connection.execute(query) as rows:
+        for row in rows.mappings():
+            values = {name: plainly(value) for name, value in row.items()}
+            if table.name == IcebergTables.__tablename__:
+                values |= {"metadata_location": names[values["table_name"]], "previous_metadata_location": None}
+            yield json.dumps(values, sort_keys=True).encode() + b"\n"
 
 
 def plainly(value: object) -> object:

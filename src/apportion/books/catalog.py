@@ -57,6 +57,14 @@ class StoredFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything that one snapshot is made of, by path."""
+
+    manifests: frozenset[str]  # its list of manifests among them
+    data: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Commit:
     """A snapshot that was written and is not published yet."""
 
@@ -118,6 +126,25 @@ class Evidence:
 
     def data_files(self, table: Table, snapshot_id: int) -> list[DataFile]:
         return [task.file for task in table.scan(snapshot_id=snapshot_id).plan_files()]
+
+    def snapshots(self, table: Table) -> dict[int, Snapshot]:
+        """All of the table's; a manifest that several share is read once."""
+        known: dict[str, frozenset[str]] = {}
+        found = {}
+        for snapshot in table.metadata.snapshots:
+            manifests = snapshot.manifests(table.io)
+            for manifest in manifests:
+                if manifest.manifest_path not in known:
+                    entries = manifest.fetch_manifest_entry(table.io, discard_deleted=True)
+                    known[manifest.manifest_path] = frozenset(
+                        self.relative(entry.data_file.file_path) for entry in entries
+                    )
+            paths = [manifest.manifest_path for manifest in manifests]
+            data = frozenset().union(*(known[path] for path in paths))
+            found[snapshot.snapshot_id] = Snapshot(
+                frozenset(map(self.relative, [snapshot.manifest_list, *paths])), data
+            )
+        return found
 
     def read_file(self, name: str, path: str, columns: list[str] | None = None) -> pa.Table:
         """With its page checksums looked at, so that what is copied on is what was written."""

@@ -3,7 +3,6 @@
 import time
 
 from pyarrow.fs import FileSelector, FileType
-from pyiceberg.table import StaticTable
 from sqlalchemy import delete, select
 
 from apportion.books import record
@@ -31,7 +30,8 @@ def sweep(evidence: Evidence, name: str, before_s: int) -> list[str]:
         metadata = published(connection, name).metadata
     evidence.open(name, metadata)  # nothing of a dead writer's is named from here on
     ages = listing(evidence, name)
-    kept = named_files(evidence, evidence.read(metadata)) | {metadata}
+    snapshots = evidence.snapshots(evidence.read(metadata)).values()
+    kept = {metadata}.union(*(snapshot.manifests | snapshot.data for snapshot in snapshots))
     if (
         ages.get(metadata, before_s) >= before_s
     ):  # published just now: a reader may still be on its way to the one before
@@ -49,19 +49,6 @@ def listing(evidence: Evidence, name: str) -> dict[str, int]:
     found = filesystem.get_file_info(FileSelector(folder, recursive=True, allow_not_found=True))
     start = len(folder) - len(name)
     return {file.path[start:]: (file.mtime_ns or 0) // 10**9 for file in found if file.type == FileType.File}
-
-
-def named_files(evidence: Evidence, table: StaticTable) -> set[str]:
-    """All that any snapshot of the published metadata needs."""
-    found: set[str] = set()
-    for snapshot in table.metadata.snapshots:
-        found.add(snapshot.manifest_list)
-        for manifest in snapshot.manifests(table.io):
-            found.add(manifest.manifest_path)
-            found |= {
-                entry.data_file.file_path for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)
-            }
-    return {evidence.relative(location) for location in found}
 
 
 def recorded(evidence: Evidence, name: str) -> set[str]:

@@ -2,15 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow.compute as pc
-from pyiceberg.table import StaticTable
 from sqlalchemy import Connection, Row, select
 
 from apportion.books import record
-from apportion.books.catalog import Evidence
+from apportion.books.catalog import Evidence, Snapshot, kind_of
 from apportion.books.content import files_digest
 from apportion.books.digest import content_sum, table_digest
 from apportion.books.shapes import Finding
@@ -18,6 +17,8 @@ from apportion.books.tables import EVIDENCE, control_total, span
 
 CHUNK = 1 << 20
 Files = dict[str, "Row[Any]"]
+Snapshots = dict[int, Snapshot]
+Rows = Sequence["Row[Any]"]
 
 
 def check_files(connection: Connection, evidence: Evidence) -> Iterator[Finding]:
@@ -29,8 +30,25 @@ def check_files(connection: Connection, evidence: Evidence) -> Iterator[Finding]
             continue
         if (size, sha256) != (row.bytes, row.sha256):
             yield Finding("file-changed", row.path, f"this {row.kind} file is not the one that was written")
+        elif (row.table, row.kind) != (row.path.split("/")[0], kind_of(row.path)):
+            yield Finding("file-record-changed", row.path, "the recorded table or kind is not that of the file")
         elif row.kind == "data":
             yield from check_rows(evidence, row)
+        elif has_rows(row):
+            yield Finding("file-record-changed", row.path, "rows are recorded of a file that has none")
+
+
+def has_rows(row: "Row[Any]") -> bool:
+    """Whether anything is recorded of a file that only a data file has."""
+    return (row.rows, row.control, row.content, row.part, row.start_s, row.end_s, row.live) != (
+        0,
+        "0",
+        "",
+        "",
+        0,
+        0,
+        False,
+    )
 
 
 def hashed(evidence: Evidence, path: str) -> tuple[int, str]:
@@ -59,62 +77,59 @@ def check_rows(evidence: Evidence, row: "Row[Any]") -> Iterator[Finding]:
 def check_evidence(connection: Connection, evidence: Evidence) -> Iterator[Finding]:
     known: Files = {row.path: row for row in connection.execute(select(record.files))}
     published = {row.table: row for row in connection.execute(select(record.published))}
-    for missing in sorted(set(EVIDENCE) - set(published)):
-        yield Finding("snapshot-missing", missing, "no state of this table is published")
-    for name, row in sorted(published.items()):
-        if row.metadata not in known:
-            yield Finding("snapshot-missing", row.metadata, "the published metadata file was never recorded")
+    history = connection.execute(select(record.snapshots)).all()
+    runs = connection.execute(select(record.runs)).all()
+    for name in sorted(set(EVIDENCE) ^ set(published)):
+        yield Finding("snapshot-missing", name, "no state of this table is published, or there is no such table")
+    for name in sorted(set(EVIDENCE) & set(published)):
+        if published[name].metadata not in known:
+            yield Finding(
+                "snapshot-missing", published[name].metadata, "the published metadata file was never recorded"
+            )
             continue
         try:
-            yield from check_table(connection, evidence, known, evidence.read(row.metadata))
-            live = {path for path, file in known.items() if file.live and file.table == name}
-            if paths_at(evidence, evidence.read(row.metadata), row.snapshot_id) != live:
-                yield Finding("snapshot-changed", name, "the files of the published snapshot are not those recorded")
+            snapshots = evidence.snapshots(evidence.read(published[name].metadata))
         except Exception as error:  # noqa: BLE001 - a damaged manifest can make its reader fail in any way
             yield Finding("snapshot-missing", name, f"its snapshots cannot be read: {type(error).__name__}: {error}")
-
-
-def check_table(connection: Connection, evidence: Evidence, known: Files, table: StaticTable) -> Iterator[Finding]:
-    """Every snapshot that was ever published is still there, whole, and says what it said."""
-    name = evidence.relative(table.location())
-    snapshots = record.snapshots
-    for row in connection.execute(select(snapshots).where(snapshots.c.table == name)).all():
-        snapshot = table.snapshot_by_id(row.snapshot_id)
-        where = f"{name}, snapshot {row.snapshot_id}"
-        if snapshot is None:
-            yield Finding("snapshot-missing", where, "this published snapshot is no longer in the table's metadata")
             continue
-        manifests = [snapshot.manifest_list, *(manifest.manifest_path for manifest in snapshot.manifests(table.io))]
-        paths = paths_at(evidence, table, row.snapshot_id)
-        strange = sorted({*map(evidence.relative, manifests), *paths} - set(known))
+        live = {path for path, file in known.items() if file.live and file.table == name}
+        if published[name].snapshot_id not in snapshots or snapshots[published[name].snapshot_id].data != live:
+            yield Finding("snapshot-changed", name, "the files of the published snapshot are not those recorded")
+        yield from check_snapshots(name, known, snapshots, [row for row in history if row.table == name])
+        yield from check_inputs(name, known, snapshots, runs)
+
+
+def check_snapshots(name: str, known: Files, snapshots: Snapshots, history: Rows) -> Iterator[Finding]:
+    """Every snapshot that was ever published is still there, whole, and says what it said; and there is no other."""
+    for snapshot_id in sorted(set(snapshots) ^ {row.snapshot_id for row in history}):
+        yield Finding(
+            "snapshot-missing",
+            f"{name}, snapshot {snapshot_id}",
+            "it is not both published and in the table's metadata",
+        )
+    for row in history:
+        where = f"{name}, snapshot {row.snapshot_id}"
+        snapshot = snapshots.get(row.snapshot_id, Snapshot(frozenset(), frozenset()))
+        strange = sorted((snapshot.manifests | snapshot.data) - set(known))
         if strange:
             yield Finding(
                 "snapshot-changed", where, f"it names files that were never recorded: {', '.join(strange[:3])}"
             )
             continue
-        rows = sum(known[path].rows for path in paths)
-        if (row.rows, row.digest) != (
-            rows,
-            table_digest(name, rows, (int(known[path].content or "0", 16) for path in paths)),
-        ):
+        rows = sum(known[path].rows for path in snapshot.data)
+        digest = table_digest(name, rows, (int(known[path].content or "0", 16) for path in snapshot.data))
+        if (row.rows, row.digest) != (rows, digest):
             yield Finding("snapshot-changed", where, "its rows are not those recorded")
-    runs = connection.execute(select(record.runs)).all()
+
+
+def check_inputs(name: str, known: Files, snapshots: Snapshots, runs: Rows) -> Iterator[Finding]:
+    """A run's link in the chain holds a digest of the files it was computed from."""
     for run in runs:
-        yield from check_inputs(evidence, known, table, run)
-
-
-def check_inputs(evidence: Evidence, known: Files, table: StaticTable, run: "Row[Any]") -> Iterator[Finding]:
-    """The run's link in the chain holds a digest of the files it was computed from."""
-    name = evidence.relative(table.location())
-    inputs, digests = json.loads(run.inputs), json.loads(run.evidence)
-    if name not in inputs:
-        return
-    paths = paths_at(evidence, table, inputs[name])
-    if files_digest(known[path] for path in paths if path in known) != digests.get(name):
-        yield Finding(
-            "inputs-changed", f"run {run.run_id}, {name}", "the files are not those that it was computed from"
-        )
-
-
-def paths_at(evidence: Evidence, table: StaticTable, snapshot_id: int) -> set[str]:
-    return {evidence.relative(file.file_path) for file in evidence.data_files(table, snapshot_id)}
+        inputs, digests = json.loads(run.inputs), json.loads(run.evidence)
+        if name not in inputs:
+            continue
+        snapshot = snapshots.get(inputs[name])
+        files = [known[path] for path in snapshot.data if path in known] if snapshot else []
+        if snapshot is None or files_digest(files) != digests.get(name):
+            message = "the files are not those that it was computed from"
+            yield Finding("inputs-changed", f"run {run.run_id}, {name}", message)

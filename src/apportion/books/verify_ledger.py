@@ -62,13 +62,18 @@ def check_run(run: Any, rows: list[Any], number: int, before: str) -> Iterator[F
 
 
 def runs_of_entries(connection: Connection) -> Iterator[tuple[str, list[Any]]]:
-    """Entries in their order, run by run, with the amount's own digits: None where they are not the canonical ones."""
+    for run_id, group in groupby(all_entries(connection), key=lambda row: str(row[1])):
+        yield run_id, list(group)
+
+
+def all_entries(connection: Connection) -> Iterator[tuple[Any, ...]]:
+    """In their order, with the amount's own digits: None where they are not the canonical ones."""
     table = record.entries
     columns = [cast(table.c.amount, Text) if name == "amount" else table.c[name] for name in ENTRY_FIELDS]
-    rows = connection.execute(select(*columns, table.c.hash).order_by(table.c.seq).execution_options(yield_per=BATCH))
-    read = ((*row[:-2], exact(row[-2], connection.dialect.name), row[-1]) for row in rows)
-    for run_id, group in groupby(read, key=lambda row: str(row[1])):
-        yield run_id, list(group)
+    query, last = select(*columns, table.c.hash).order_by(table.c.seq).limit(BATCH), -(2**62)
+    while rows := connection.execute(query.where(table.c.seq > last)).all():
+        last = rows[-1][0]
+        yield from ((*row[:-2], exact(row[-2], connection.dialect.name), row[-1]) for row in rows)
 
 
 def exact(text: str, dialect: str) -> Decimal | None:
