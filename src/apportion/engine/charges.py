@@ -4,17 +4,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from math import lcm
 from typing import Any
 
 import ibis
 import pyarrow as pa
 
-from apportion.engine.claims import Reach, claim
+from apportion.engine.cards import price_for
+from apportion.engine.claims import WHOLE_POOL, Reach, claim
 from apportion.engine.curve import WIDE, by_day, grid_of, priced_rows
-from apportion.engine.demand import measures, scale_of
+from apportion.engine.demand import UNITS, measures, scale_of
 from apportion.engine.plan import Plan
 from apportion.engine.pools import PoolResult
-from apportion.engine.price import Market
+from apportion.engine.price import Market, sum_cells
 from apportion.engine.setting import Setting
 from apportion.engine.workloads import Season
 from apportion.model.money import GRAINS_PER_NANO, from_nanos, round_children, share
@@ -71,11 +73,11 @@ def followed(found: Mapping[Posting, Value], postings: list[Posting]) -> dict[Po
 
 
 def usage_nanos(plan: Plan) -> dict[Posting, int]:
-    """What was posted for use, by pool, day and owner."""
+    """What was posted for use, by pool, day and owner; money that found no use has no workload."""
     days = {day: n for n, day in enumerate(plan.trace.setting.calendar.days)}
     out: dict[Posting, int] = defaultdict(int)
     for row in plan.postings.to_pylist():
-        if row["reason"] == "usage":
+        if row["reason"] == "usage" and row["cause"] in ("", "no owner"):
             owner = Owner(row["cost_centre"], row["department"], row["team"], row["project"], row["user"])
             out[row["bill"], row["component"], row["pool"], days[row["day"]], owner] += int(row["amount"].scaleb(9))
     return out
@@ -89,18 +91,59 @@ def workload_values(share: Share) -> dict[Posting, Value]:
     for season in setting.workforce.seasons:
         first, last = (setting.calendar.cell(second) for second in (season.interval.start_s, season.interval.end_s))
         days = set(setting.calendar.day_of[first:last])
-        for row in season_rows(share, season).to_pyarrow().to_pylist():
+        rows = season_rows(share, season).to_pyarrow().to_pylist()
+        for row in by_occupied_time(share, rows) if share.market.pool.method == "time" else rows:
             if row["day"] in days:
                 posting = (*share.key, share.name, row["day"], setting.bearers[row["bearer"]].owner)
                 work = works[row["work"]].as_py() if row["work"] >= 0 else UNKNOWN
                 value = out[posting].setdefault(work, [0, 0])
-                value[0] += int(row["value"]) * result.weights.get((row["bearer"], row["rate"]), 1)
+                factor = result.weights.get((row["bearer"], row["rate"]), 1) * list_price(
+                    share, row["bearer"], row["day"]
+                )
+                value[0] += int(row["value"]) * factor
                 value[1] += int(row["units"])
     return out
 
 
+def list_price(share: Share, bearer: int, day: int) -> int:
+    """What a unit costs by the pool's price list, in whole numbers that compare; 1 where there is none."""
+    pool = share.market.pool
+    if pool.method != "rate_card":
+        return 1
+    price = price_for(pool, share.setting.bearers[bearer], share.setting.calendar.days[day])
+    return int(price.price * lcm(*(listed.price.denominator for listed in pool.prices))) if price else 0
+
+
+def by_occupied_time(share: Share, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What a team pays for a resource on a day, by its workloads' own seconds there."""
+    paid = team_days(share)
+    curves = {row["curve"]: {row["curve"], WHOLE_POOL} for row in rows}
+    teams = [share.setting.bearers[row["bearer"]].owner.team for row in rows]
+    inside: dict[tuple[int, int, str], int] = defaultdict(int)
+    for row, team in zip(rows, teams, strict=True):
+        for curve in curves[row["curve"]]:
+            inside[curve, row["day"], team] += int(row["units"])
+    for row, team in zip(rows, teams, strict=True):
+        places = [(curve, row["day"], team) for curve in curves[row["curve"]]]
+        row["value"] = sum(int(row["units"]) * paid.get(place, 0) // inside[place] for place in places)
+    return rows
+
+
+def team_days(share: Share) -> dict[tuple[int, int, str], int]:
+    """(curve, day, team) -> grains of one bill and component."""
+    market = share.market
+    out: dict[tuple[int, int, str], int] = defaultdict(int)
+    for (curve, slot), columns in market.money.items():
+        grains = sum(sum(days.values()) for column, days in columns.items() if column[:2] == share.key)
+        occupied = sum_cells(market.demand.get(curve, {}), slot, market.calendar)
+        total = sum(amounts[UNITS] for amounts in occupied.values())
+        for (day, load), amounts in occupied.items():
+            out[curve, day, market.bearers[load[0]].owner.team] += grains * amounts[UNITS] // total
+    return out
+
+
 def season_rows(share: Share, season: Season) -> Any:
-    """(work, bearer, rate, day, units, value) by the pool's method."""
+    """(work, bearer, rate, day, units, value) by the pool's method; of `time` and price lists also the curve."""
     market, setting, priced = share.market, share.setting, share.result.priced
     rows = claim(share.name, share.reach, season, setting).rows
     if market.pool.method != "time" and priced is not None:
@@ -113,7 +156,7 @@ def season_rows(share: Share, season: Season) -> Any:
     )
     pieces = by_day(rows.mutate(amount=amount), setting.calendar, setting.backend)
     pieces = pieces.mutate(units=(pieces.amount.cast(WIDE) * (pieces.end_s - pieces.start_s)).cast(WIDE))
-    sums = pieces.group_by("work", "bearer", "rate", "day").aggregate(units=pieces.units.sum().cast(WIDE))
+    sums = pieces.group_by("work", "bearer", "rate", "day", "curve").aggregate(units=pieces.units.sum().cast(WIDE))
     return sums.mutate(value=sums.units)
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from apportion.engine.backend import whole_quotient as divide
 from apportion.engine.calendar import Calendar
+from apportion.engine.claims import WHOLE_POOL
 from apportion.engine.demand import flow_parts, measures, scale_of
 from apportion.engine.price import Market, Priced
 from apportion.model.meters import METERS
@@ -42,12 +43,15 @@ def grid_of(market: Market, priced: Priced, key: tuple[str, str], heaviest: int)
         for where, columns in market.money.items()
     }
     scale = 10 ** places_for(sum(abs(grains) for grains in money.values()), heaviest)
+    fine = scale_of(market.pool).fine
     prices: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for step in priced.curve:
         grains = money[step.curve, step.slot]
         if step.units and grains:
             for cell in range(*step.slot):
-                prices[step.curve][cell] += grains * scale // (step.units * GRAIN)
+                prices[step.curve][cell] += grains * scale * fine // (step.units * GRAIN)
+    if market.pool.scope == "resource":
+        add_whole_pool(prices, market)
     rows: list[tuple[int, int, Decimal, Decimal]] = []
     for curve, cells in prices.items():
         before = 0
@@ -59,6 +63,14 @@ def grid_of(market: Market, priced: Priced, key: tuple[str, str], heaviest: int)
     types = (pa.int32(), pa.int64(), pa.decimal128(38, 0), pa.decimal128(38, 0))
     arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
     return Grid(pa.table(dict(zip(("curve", "cell", "price", "before"), arrays, strict=True))))
+
+
+def add_whole_pool(prices: dict[int, dict[int, int]], market: Market) -> None:
+    """Where each resource has its own price, a unit on it also bears that of lines without a resource."""
+    whole = prices.pop(WHOLE_POOL, {})
+    for curve in market.demand:
+        for cell, price in whole.items() if curve != WHOLE_POOL else ():
+            prices[curve][cell] += price
 
 
 def by_day(rows: Any, calendar: Calendar, backend: Any) -> Any:
@@ -119,7 +131,7 @@ def priced_rows(rows: Any, market: Market, grid: pa.Table, backend: Any) -> Any:
     sums = measures(rows, pool.driver, scale_of(pool))
     lent = backend.lend(grid)
     if all(METERS[name].flow for name in pool.meter):
-        parts = flow_parts(rows, {"units": sums["units"]}, calendar, "work")
+        parts = flow_parts(rows, {"units": sums["units"]}, calendar, "work", fine=False)
         days = backend.lend(
             pa.table(
                 {"cell": pa.array(range(calendar.cells), pa.int64()), "day": pa.array(calendar.day_of, pa.int32())}

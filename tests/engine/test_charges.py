@@ -1,0 +1,92 @@
+"""Charges of workloads: inside what their owners' postings say, to the nano, and in the right proportions."""
+
+from collections import defaultdict
+from decimal import Decimal
+
+import pytest
+
+from apportion.engine.backend import Backend, connect_duckdb
+from apportion.engine.charges import charges_of
+from apportion.engine.plan import Plan, World, make_plan
+from apportion.model.rows import CHARGES
+from apportion.model.times import parse_period
+from tests.engine.golden_world import CASES, GOLDEN, read_world
+from tests.property.worlds import world as random_world
+
+OF_WORK = ("proportional", "time", "capacity_rate", "rate_card")
+Key = tuple[object, ...]
+
+
+@pytest.fixture(scope="module")
+def backend() -> Backend:
+    return connect_duckdb(threads=1)
+
+
+def used(plan: Plan) -> dict[Key, Decimal]:
+    """Usage postings of pools that work shares. Money that found no work at all has no workload to charge."""
+    pools = plan.trace.setting.policy.pools
+    sums: dict[Key, Decimal] = defaultdict(Decimal)
+    for row in plan.postings.to_pylist():
+        of_work = row["pool"] in pools and pools[row["pool"]].method in OF_WORK
+        if of_work and row["reason"] == "usage" and row["cause"] in ("", "no owner"):
+            sums[key_of(row)] += row["amount"]
+    return {key: amount for key, amount in sums.items() if amount}
+
+
+def key_of(row: dict[str, object]) -> Key:
+    return tuple(row[name] for name in ("bill", "component", "pool", "day", "team", "project", "user"))
+
+
+def charged(plan: Plan) -> dict[Key, Decimal]:
+    sums: dict[Key, Decimal] = defaultdict(Decimal)
+    for batch in charges_of(plan):
+        assert batch.schema.equals(CHARGES)
+        for row in batch.to_pylist():
+            sums[key_of(row)] += row["amount"]
+    return {key: amount for key, amount in sums.items() if amount}
+
+
+def of_workloads(case: str, backend: Backend) -> dict[str, Decimal]:
+    sums: dict[str, Decimal] = defaultdict(Decimal)
+    for batch in charges_of(make_plan(read_world(GOLDEN / case), backend)):
+        for row in batch.to_pylist():
+            sums[row["workload"]] += row["amount"]
+    return dict(sums)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if (GOLDEN / case / "usage.csv").exists() and case != "no-demand-even"]
+)
+def test_charges_add_up_to_the_postings_of_golden_worlds(case: str, backend: Backend) -> None:
+    if (GOLDEN / case / "error.txt").exists():
+        return
+    plan = make_plan(read_world(GOLDEN / case), backend)
+    assert charged(plan) == used(plan)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_charges_add_up_to_the_postings_of_random_worlds(seed: int, backend: Backend) -> None:
+    drawn = random_world(seed, size=seed % 3)
+    if "on_zero: even" in drawn.policy_text:
+        return  # a share of money that nobody used has no workload
+    world = World(parse_period(drawn.period), drawn.policy, **drawn.tables(), previous=dict(drawn.previous))
+    plan = make_plan(world, backend)
+    assert charged(plan) == used(plan)
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ("charges-3-to-1", {"vision-ann-1": 30, "vision-ann-2": 10}),
+        ("charges-at-two-prices", {"job-1": 8, "job-2": 2}),
+        ("charges-of-nodes-by-time", {"vision-1": 30, "vision-2": 10}),
+        ("charges-beside-no-demand", {"job-1": 10}),
+        ("charges-without-resource-ids", {"vision-1": 30, "vision-2": 20}),
+        ("owner-from-a-day", {"job-1": 100}),
+        ("weights-reshare-used", {"vision-1": 15, "speech-1": 15}),
+        ("flow-network", {"vision-1": 30, "speech-1": 10}),
+        ("follow-account-and-service", {"vision-1": 78, "speech-1": 52}),
+    ],
+)
+def test_each_workload_owes_what_its_own_use_cost(case: str, expected: dict[str, int], backend: Backend) -> None:
+    assert of_workloads(case, backend) == expected
