@@ -1,16 +1,20 @@
 """The fenced snippets of a page: run in order, compared with what the page shows, and brought up to date by `make docs`."""
 
 import os
+import pty
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"<!-- (not run|file): (.+?) -->\s*$")
-TERMINAL = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
 CHANGING = re.compile(r"(?<=head )[0-9a-f]{64}|\b[0-9a-f]{64}\.tar\b")  # what differs from run to run
 
 
@@ -75,19 +79,34 @@ def tidied(output: str) -> str:
 
 
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Output and talk together, as a reader sees them."""
+    """What a reader sees on a terminal of 100 columns: the answer, then the talk."""
     environment = {**os.environ, **TERMINAL, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     environment.pop("APPORTION_PROJECT", None)
-    return subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    screen, terminal = pty.openpty()
+    with tempfile.TemporaryFile() as talk, ThreadPoolExecutor(1) as reader:
+        process = subprocess.Popen(
+            ["bash", "-o", "pipefail", "-c", command],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=terminal,
+            stderr=talk,
+        )
+        os.close(terminal)
+        answer = reader.submit(read_screen, screen)
+        code = process.wait()
+        output = answer.result().replace(b"\r\n", b"\n")
+        talk.seek(0)
+        return subprocess.CompletedProcess(command, code, (output + talk.read()).decode())
+
+
+def read_screen(screen: int) -> bytes:
+    """All that is written until the last writer is gone, which a terminal reports as an error."""
+    found = b""
+    with os.fdopen(screen, "rb", buffering=0) as stream, suppress(OSError):
+        while part := stream.read(65536):
+            found += part
+    return found
 
 
 def play(page: str, folder: Path) -> Iterator[Played]:

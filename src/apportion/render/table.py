@@ -1,8 +1,10 @@
 """For reading in a terminal. Off a terminal the same text without colours, cuts or wraps."""
 
 import io
+from dataclasses import replace
 
 from rich.box import SIMPLE
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
@@ -12,6 +14,9 @@ from apportion.render.figures import RIGHT, is_rounded, legible, readable, title
 from apportion.render.sheet import ENDLESS, Screen, Sheet, Table
 
 ROUNDED = "Figures are rounded to minor units so that each column adds up; -o json and -o csv have every digit."
+
+BETWEEN = 3  # blanks between columns
+FOLD = 24  # words may be folded to this width
 
 
 def render(sheet: Sheet, screen: Screen) -> str:
@@ -27,17 +32,53 @@ def render(sheet: Sheet, screen: Screen) -> str:
         emoji=False,
         soft_wrap=screen.width >= ENDLESS,
     )
+    left_out: dict[str, None] = {}
     if sheet.title:
         console.print(Text(legible(sheet.title), style="bold"))
     for table in sheet.tables:
         if table.heading:
             console.print(Text("\n" + legible(table.heading), style="bold"))
         if table.rows:
-            console.print(grid(table))
+            whole = only(table, visible(table))
+            fitting = narrowed(whole, screen.width)
+            left_out |= dict.fromkeys(column.title for column in whole.columns if column not in fitting.columns)
+            console.print(grid(fitting))
     notes = [ROUNDED] if any(map(is_rounded, sheet.tables)) else []
+    notes += [f"Too narrow here for {', '.join(left_out)}; -o csv and -o json have all columns."] if left_out else []
     for note in (*sheet.notes, *notes):
         console.print(Text("\n".join(map(legible, note.split("\n"))), style="dim" if note in notes else ""))
     return "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
+
+
+def narrowed(table: Table, width: int) -> Table:
+    """Without quiet columns that do not fit, words before figures and the last ones first: words fold, a figure is never cut."""
+    while natural_width(table) > width:
+        quiet = [i for i, column in enumerate(table.columns) if column.quiet]
+        if not quiet:
+            break
+        drop = max(quiet, key=lambda i: (table.columns[i].kind not in RIGHT, i))
+        table = only(table, [i for i in range(len(table.columns)) if i != drop])
+    return table
+
+
+def only(table: Table, places: list[int]) -> Table:
+    columns = tuple(table.columns[i] for i in places)
+    rows = tuple(tuple(row[i] for i in places) for row in table.rows)
+    return replace(
+        table, columns=columns, rows=rows, totals=tuple(table.totals[i] for i in places) if table.totals else ()
+    )
+
+
+def natural_width(table: Table) -> int:
+    """What the table needs, with its longer words folded."""
+    rows, totals = readable(table)
+    titles = [title_of(column, table.currency) for column in table.columns]
+    lines = [titles, *rows, *([totals] if totals else [])]
+    widths = [max(map(cell_len, cells)) for cells in zip(*lines, strict=True)]
+    needed = (
+        width if column.kind in RIGHT else min(width, FOLD) for column, width in zip(table.columns, widths, strict=True)
+    )
+    return sum(needed) + BETWEEN * (len(titles) - 1)
 
 
 def grid(table: Table) -> Grid:
@@ -52,6 +93,9 @@ def grid(table: Table) -> Grid:
             justify="right" if column.kind in RIGHT else "left",
             overflow="fold",
             no_wrap=column.kind in RIGHT,
+            min_width=max(cell_len(cells[place]) for cells in (*rows, totals or [""] * len(table.columns)))
+            if column.kind in RIGHT
+            else None,
         )
     for source, row in zip(table.rows, rows, strict=True):
         made.add_row(*map(Text, row), style="dim" if source[0] in SYSTEM_OWNERS else "")
