@@ -225,6 +225,14 @@ def test_labels_of_arrow_types() -> None:
         assert labels_from_cells(column).values.to_pylist() == [[("a", "b")], []]
 
 
+def test_many_equal_maps() -> None:
+    kind = pa.map_(pa.string(), pa.string())
+    rows = [[("b", "2"), ("a", "1")], None, [], [("a", None)], [("b", "2"), ("a", "1")]] * 3
+    for column in (pa.array(rows, kind), pa.array([[("x", "y")], *rows], kind).slice(1)):
+        wanted = [[("a", "1"), ("b", "2")], [], [], [("a", "null")], [("a", "1"), ("b", "2")]] * 3
+        assert labels_from_cells(column).values.to_pylist() == wanted
+
+
 def test_text_is_composed_and_empty_is_none() -> None:
     assert text(pa.array(["caf\u0065\u0301", "", None])).to_pylist() == ["caf\u00e9", None, None]
     assert text(pa.array([1, None])).to_pylist() == ["1", None]

@@ -226,6 +226,23 @@ def test_parquet_types(tmp_path: Path) -> None:
     assert delivery.problems == ()
 
 
+@pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view(), pa.binary()])
+def test_text_is_text_however_parquet_holds_it(kind: pa.DataType, tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([{**making.LINE, "ResourceName": "é"}])
+    pq.write_table(table.cast(pa.schema([(name, kind) for name in table.column_names])), tmp_path / "bill.parquet")
+    (found,) = making.lines(making.read("focus", tmp_path, path="bill.parquet"))
+    (wanted,) = making.lines(making.read_bill(tmp_path, making.bill_text({"ResourceName": "é"})))
+    assert found == wanted
+
+
+def test_a_last_line_without_end_is_said(tmp_path: Path) -> None:
+    (delivery,) = making.read_bill(tmp_path, making.bill_text({}).rstrip())
+    assert making.codes(delivery) == ["no-last-newline"]
+    assert making.total([delivery]) == 10
+    (packed,) = making.read_bill(tmp_path, gzip.compress(making.bill_text({}).rstrip().encode()), "bill.csv.gz")
+    assert packed.problems == ()
+
+
 def test_binary_amounts_beyond_18_places_are_rounded_and_said(tmp_path: Path) -> None:
     table = pa.Table.from_pylist([{**making.LINE, "EffectiveCost": 1.2345678901234567e-7}])
     pq.write_table(table, tmp_path / "bill.parquet")

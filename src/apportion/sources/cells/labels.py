@@ -70,7 +70,7 @@ def labels_from_cells(column: pa.Array) -> Parsed:
     if pa.types.is_null(column.type):
         return Parsed(no_labels(len(column)))
     if not is_text(column):
-        return Parsed(pa.array([entries(plain(cell)) for cell in column.to_pylist()], LABELS))
+        return Parsed(from_nested(column))
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     distinct = [parse(cell) for cell in encoded.dictionary.to_pylist()]
     bad = {number for number, found in enumerate(distinct) if found is None}
@@ -78,6 +78,22 @@ def labels_from_cells(column: pa.Array) -> Parsed:
     taken = maps.take(pc.fill_null(encoded.indices, len(distinct)))
     rows = rows_where(pc.is_in(encoded.indices, pa.array(sorted(bad), encoded.indices.type))) if bad else []
     return Parsed(taken, dict.fromkeys(rows, "invalid-labels"))
+
+
+def from_nested(column: pa.Array) -> pa.Array:
+    """Arrow maps, mostly few distinct ones: each is looked at once. Other nested types row by row."""
+    if not pa.types.is_map(column.type) or not all(
+        pa.types.is_string(part.type) for part in (column.keys, column.items)
+    ):
+        return pa.array([entries(plain(cell)) for cell in column.to_pylist()], LABELS)
+    whole = pa.concat_arrays([column])  # a slice's offsets would not begin at 0
+    written = pc.binary_join_element_wise(
+        whole.keys, whole.items, "\x1d", null_handling="replace", null_replacement="\x1c"
+    )
+    texts = pc.fill_null(pc.binary_join(pa.ListArray.from_arrays(whole.offsets, written), "\x1e"), "")
+    _, first, which = np.unique(np.asarray(texts.dictionary_encode().indices), return_index=True, return_inverse=True)
+    distinct = [entries(plain(cell)) for cell in column.take(pa.array(first)).to_pylist()]
+    return pa.array(distinct, LABELS).take(pa.array(which))
 
 
 def plain(cell: Any) -> Any:

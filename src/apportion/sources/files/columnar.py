@@ -48,7 +48,20 @@ def decode(file: InputFile, data: bytes, choose: Choose) -> tuple[pa.Table, tupl
     )
     table.validate(full=True)
     check_texts(file, table, len(data))
-    return table, tuple(schema.names)
+    return usual_types(table), tuple(schema.names)
+
+
+def usual_types(table: pa.Table) -> pa.Table:
+    """Text is text, however a writer stored it."""
+    fields = []
+    for field in table.schema:
+        odd = (
+            pa.types.is_string_view(field.type)
+            or pa.types.is_binary(field.type)
+            or pa.types.is_large_binary(field.type)
+        )
+        fields.append(field.with_type(pa.string()) if odd else field)
+    return table.cast(pa.schema(fields))
 
 
 def check_size(file: InputFile, metadata: pq.FileMetaData, wanted: list[str], size: int) -> None:

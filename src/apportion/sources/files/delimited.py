@@ -93,7 +93,9 @@ def read_delimited(file: InputFile, choose: Choose, delimiter: str = ",") -> She
         regular = watched.newlines + (watched.last not in (b"\n", b"")) == header_lines + table.num_rows and not bad
         lines = Lines(file, delimiter, header_lines if regular else None)
         bad_rows = tuple(lines.bad_rows(len(header))) if bad else ()
-        return Sheet(file, tuple(header), table, stream.sha256, stream.content_sha256, lines.where, bad_rows)
+        ended = stream.packed or watched.last in (b"\n", b"\r")  # gzip has a checksum of its own
+        digests = stream.sha256, stream.content_sha256
+        return Sheet(file, tuple(header), table, *digests, lines.where, bad_rows, ended)
 
 
 def read_header(watched: Watched, delimiter: str) -> tuple[list[str], int]:

@@ -31,6 +31,7 @@ class Sheet:
     content_sha256: str
     where: Callable[[int], str]
     bad_rows: tuple[BadRow, ...] = ()
+    ended: bool = True  # False: plain text whose last line has no end, as a file that was cut off
 
     def parts(self) -> Iterator[tuple[int, pa.Table]]:
         """Blocks of rows, each with the number of its first row, every column one array."""

@@ -71,6 +71,8 @@ def read_bill(sheet: Sheet, found: Layout, reading: Reading) -> Bill:
             hint="the file is cut off or damaged: fetch it again",
         )
     faults = list(file_faults(found))
+    if not sheet.ended:
+        faults.append(Fault(-1, "no-last-newline", "the last line has no end: the file may have been cut off"))
     parts = []
     for first_row, part in sheet.parts():
         block = Block(sheet, found, part, first_row, faults)
