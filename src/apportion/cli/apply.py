@@ -21,10 +21,13 @@ def apply(
     from apportion.render.sheet import Sheet
     from apportion.reports.words import counted
     from apportion.verbs.apply import apply as post
+    from apportion.verbs.world import billed_periods, pins_of
 
     project = call.project()
-    call.bar("posting")
-    done = [post(project, period, run_id) for period in call.months(project.books.planned_periods())]
+    done = [
+        post(project, period, run_id, call.bar)
+        for period in call.months(billed_periods(project, pins_of(project)) if call.period is None else ())
+    ]
     lines = [
         f"Posted {counted(one.entries, 'entry', 'entries')} for {one.period}."
         if one.posted

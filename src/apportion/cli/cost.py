@@ -37,12 +37,15 @@ def cost_sheet(found: "Cost") -> "Sheet":
     sums = " and ".join(shown(line.owed, line.currency) for line in found.totals) or "nothing"
     tries = counted(len({attempt.workload for attempt in found.attempts}), "attempt or task", "attempts and tasks")
     of = f" of {', '.join(found.owners)}" if found.owners else ""
-    title = f"{found.run} {found.name}{of} cost {sums} ({found.status}), {tries} together."
+    called = f"{found.run} {found.name}".strip()
+    title = f"{called}{of} cost {sums} ({found.status}), {tries} together."
     notes = [f"{share.period}: {share.status}, {share.why}" for share in found.shares]
     for line in found.totals:
+        others = -line.credits - line.adjustments
         notes.append(
-            f"direct {shown(line.direct, line.currency)}, with idle {shown(line.with_idle, line.currency)}, with overhead "
-            f"{shown(line.with_overhead, line.currency)}; others pay {shown(-line.credits - line.adjustments, line.currency)} of it"
+            f"direct {shown(line.direct, line.currency)}, with idle {shown(line.with_idle, line.currency)}, "
+            f"with overhead {shown(line.with_overhead, line.currency)}"
+            + (f"; others pay {shown(others, line.currency)} of it" if others else "")
         )
         if line.unshared_idle:
             notes.append(

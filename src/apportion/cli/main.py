@@ -89,6 +89,13 @@ def main(arguments: list[str] | None = None) -> None:
         code, text = FAILED, str(error)
         if os.environ.get(DEBUG):
             raise
+    except OSError as error:
+        code, text = (
+            FAILED,
+            f"error[system]: {error}\n  hint: see that the disk has space and the files can be read and written",
+        )
+        if os.environ.get(DEBUG):
+            raise
     except InvariantError as error:
         code, text = BROKEN, f"error[integrity-broken]: {error}\n  Nothing was written. hint: run `apportion verify`"
         if os.environ.get(DEBUG):

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from apportion.cli.output import write
-from apportion.cli.verb import Answer, Call, verb
+from apportion.cli.verb import FAILED, Answer, Call, verb
 from apportion.errors import InputError
 
 
@@ -23,18 +23,26 @@ def split(
     from apportion.verbs.split import split as solve
 
     del call
-    code, value = solve(read(file))
+    text = read(file)
+    code, value = (
+        solve(text)
+        if text is not None
+        else (FAILED, {"error": "invalid_json", "message": "the problem is not UTF-8 text"})
+    )
     write(sys.stdout, dumps(value))
     return Answer(code=code)
 
 
-def read(file: str) -> str:
-    """Bytes that are not UTF-8 reach the reader as replacement marks, which it refuses as JSON or takes as odd names."""
+def read(file: str) -> str | None:
+    """None where it is no UTF-8 text."""
     try:
         raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise InputError("unreadable-file", f"{file} cannot be read: {error.strerror}", where=file) from error
-    return raw.decode("utf-8", "replace")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
 
 
 def add_to(app: typer.Typer) -> None:

@@ -26,9 +26,14 @@ def coverage(record: Record) -> Report:
     for currency, posted in by_currency(record.posted):
         bill = total(posted["amount"].to_pylist())
         sections.append(section(currency, bill, COLUMNS, _rows(posted)))
-        owned = total(amount for (team,), amount in grouped(posted, ("team",)).items() if side_of(team) == "owners")
+        sums = {
+            side: total(amount for (team,), amount in grouped(posted, ("team",)).items() if side_of(team) == side)
+            for side in SIDES
+        }
+        parts = {side: percent(share_of(amount, bill)) for side, amount in sums.items()}
         sentences.append(
-            f"{percent(share_of(owned, bill))} of the bill of {shown(bill, currency)} for {record.period} has an owner ({shown(owned, currency)})."
+            f"{parts['owners']} of the bill of {shown(bill, currency)} for {record.period} has an owner ({shown(sums['owners'], currency)}); "
+            f"{parts['idle']} is idle, {parts['unallocated']} is unallocated."
         )
     title = " ".join(sentences) or f"Nothing is posted for {record.period}."
     return Report("coverage", title, record.period, COLUMNS, tuple(sections), record.head, record.policies)

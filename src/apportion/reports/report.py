@@ -8,8 +8,11 @@ from typing import Literal
 
 import pyarrow as pa
 
+from apportion.model.rows import MONEY
+
 Cell = str | int | Decimal | date | None
-Kind = Literal["text", "money", "share", "count", "day"]
+Kind = Literal["text", "money", "share", "count"]
+ARROW = {"money": MONEY, "share": pa.decimal128(38, 6), "count": pa.int64()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,13 @@ class Report:
     policies: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     more: Mapping[str, object] = field(default_factory=dict)
+
+    def to_arrow(self) -> pa.Table:
+        """All rows as one table, their currency in front."""
+        rows = [(section.currency, *row) for section in self.sections for row in section.rows]
+        names = ("currency", *(column.name for column in self.columns))
+        kinds = (pa.string(), *(ARROW.get(column.kind, pa.string()) for column in self.columns))
+        return pa.table({name: pa.array([row[n] for row in rows], kinds[n]) for n, name in enumerate(names)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,10 @@ class Applied:
     digest: str
 
 
-def apply(project: Project, period: Period | str, run_id: str | None = None, step: Step = silent) -> Applied:
+def apply(
+    project: Project, period: Period | str, run_id: str | None = None, step: Step = silent, made: Plan | None = None
+) -> Applied:
+    """`made` is the plan where the caller has just computed it; otherwise it is computed again from what it was pinned to."""
     period = as_period(period)
     plan = project.books.load_plan(str(period))
     if plan is None:
@@ -45,7 +48,8 @@ def apply(project: Project, period: Period | str, run_id: str | None = None, ste
     if done is not None:
         return done
     refuse_moved(project, plan, period)
-    made = recompute(project, period, plan, step)
+    made = made or recompute(project, period, plan, step)
+    require_equal(f"the plan of {period}, computed again", plan.digest, made.digest)
     step(f"posting {period}", 0, 0)
     posted = project.books.post(
         Run(
@@ -102,9 +106,7 @@ def refuse_moved(project: Project, plan: StoredPlan, period: Period) -> None:
 
 def recompute(project: Project, period: Period, plan: StoredPlan, step: Step) -> Plan:
     """What is posted is what the evidence says, not what a stored table says; the charges behind it come with it."""
-    made = compute(project, period, policy_for(project, period), Pins(plan.inputs), step).plan
-    require_equal(f"the plan of {period}, computed again", plan.digest, made.digest)
-    return made
+    return compute(project, period, policy_for(project, period), Pins(plan.inputs), step).plan
 
 
 def difference(planned: pa.Table, posted: pa.Table) -> pa.Table:

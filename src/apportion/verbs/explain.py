@@ -169,18 +169,18 @@ def figures_of(rows: pa.Table, exact: Sequence[int], posted: pa.Table | None) ->
 
 def title_of(target: Target, figures: Sequence[Figure], computed: Computed, period: Period) -> str:
     amounts = " and ".join(shown(figure.planned, figure.currency) for figure in figures) or "nothing"
-    verbs = {
-        "team": f"{target.name} {'holds' if target.name in SYSTEM_OWNERS else 'owes'} {amounts}",
-        "pool": f"Pool {target.name} shares {amounts}",
-        "posting": f"Posting {target.name} ({posting_text(target)}) is {amounts}",
-    }
-    state = (
-        "posted, and the same when computed again"
-        if all(figure.posted is not None for figure in figures) and figures
-        else "not posted yet, computed"
-    )
+    posted = bool(figures) and all(figure.posted is not None for figure in figures)
+    state = "posted, and the same when computed again" if posted else "not posted yet, computed"
     evidence = f"{counted(len(computed.world.cost_lines), 'cost line')} and the usage of {counted(len(computed.world.workloads), 'workload')}"
-    return f"{verbs.get(target.kind, target.name)} for {period}: {state} from {evidence}."
+    return f"{said(target, amounts)} for {period}: {state} from {evidence}."
+
+
+def said(target: Target, amounts: str) -> str:
+    if target.kind == "pool":
+        return f"Pool {target.name} shares {amounts}"
+    if target.kind == "posting":
+        return f"Posting {target.name} ({posting_text(target)}) is {amounts}"
+    return f"{target.name} {'holds' if target.name in SYSTEM_OWNERS else 'owes'} {amounts}"
 
 
 def posting_text(target: Target) -> str:

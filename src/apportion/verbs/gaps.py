@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from apportion.engine.charges import charges_of
 from apportion.engine.labels import named_in
 from apportion.engine.lines import NO_POOL
+from apportion.engine.workloads import unite
 from apportion.model.rows import CHARGES, UNALLOCATED
 from apportion.policy.document import Policy
 from apportion.policy.match import find_label
@@ -65,7 +66,8 @@ def unowned(computed: Computed) -> Iterable[Gap]:
 
 
 def labels_of(workloads: pa.Table, wanted: set[str]) -> dict[str, dict[str, str]]:
-    own = workloads.filter(pc.is_in(workloads["workload"], pa.array(sorted(wanted), pa.string())))
+    """Of every source that speaks of a workload, together."""
+    own = unite(workloads.filter(pc.is_in(workloads["workload"], pa.array(sorted(wanted), pa.string()))))
     return {
         row["workload"]: dict(row["labels"] or ()) | ({"name": row["name"]} if row["name"] else {})
         for row in own.select(["workload", "name", "labels"]).to_pylist()

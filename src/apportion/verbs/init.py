@@ -35,11 +35,15 @@ policy = "policy.yaml"
 # kind = "focus"
 # path = "bills/*.csv"
 
-# A usage log with columns of your own.
+# A usage log with columns of your own: left what Apportion calls it, right the column.
 # [[sources]]
 # name = "jobs"
 # kind = "usage"
 # path = "usage/*.csv"
+# time_zone = "{time_zone}"
+# columns = {{ workload = "job", resource = "node", start = "start", end = "end" }}
+# meters = {{ gpu = "gpus" }}
+# labels = {{ team = "team" }}
 """
 
 RULES = """\
@@ -93,7 +97,7 @@ def init(folder: Path, wishes: Wishes) -> Started:
     )
     load_policy(rules, POLICY)  # refuses a currency or time zone that does not exist before anything is written
     texts = {
-        FILE: SETTINGS.format(name=wishes.name),
+        FILE: SETTINGS.format(name=wishes.name, time_zone=wishes.time_zone),
         POLICY: rules,
         SCHEMA: schema_text(),
         ".gitignore": f"{HIDDEN}/\n",

@@ -10,6 +10,7 @@ from apportion.model.rows import CHARGES
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
 from apportion.verbs.explaining.clauses import clause
+from apportion.verbs.explaining.lines import lines_node, placed_lines
 from apportion.verbs.explaining.prices import measure_of, price_nodes
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.explaining.target import Target
@@ -41,6 +42,7 @@ def refuse_tampered_charges(project: Project, target: Target, computed: pa.Table
 
 def job_nodes(computed: Computed, charges: pa.Table, own: Whose) -> tuple[Node, ...]:
     policy, currencies = computed.world.policy, computed.plan.trace.setting.currencies
+    placed = placed_lines(computed)
     nodes = []
     for pool in sorted(set(charges["pool"].to_pylist())):
         here = charges.filter(pc.equal(charges["pool"], pool))
@@ -49,7 +51,7 @@ def job_nodes(computed: Computed, charges: pa.Table, own: Whose) -> tuple[Node, 
         amount = total(here["amount"].to_pylist())
         text = f"{pool}: {shown(amount, currency)} for {measure_of(policy.pools[pool]).amount(units)} on {counted(len(set(here['day'].to_pylist())), 'day')}"
         rule = clause(policy, f"shared by {policy.pools[pool].method.replace('_', ' ')}", "pools", pool)
-        steps = (rule, *price_nodes(computed, pool), *usage_nodes(computed, pool, own), owner_node(here, currency))
+        steps = (rule, lines_node(placed, pool), *price_nodes(computed, pool), *usage_nodes(computed, pool, own), owner_node(here, currency))
         nodes.append(Node(text, {"pool": pool, "amount": amount, "currency": currency, "units": str(units)}, steps))
     return tuple(nodes)
 

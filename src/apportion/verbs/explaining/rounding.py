@@ -5,7 +5,7 @@ from decimal import Decimal, localcontext
 
 import pyarrow as pa
 
-from apportion.model.money import GRAINS_PER_NANO, plain, to_grains
+from apportion.model.money import GRAIN_PLACES, GRAINS_PER_NANO, plain, to_grains
 from apportion.model.rows import RESIDUAL
 from apportion.reports.sums import total
 from apportion.reports.words import counted
@@ -16,8 +16,8 @@ STEPS = "bill, component, pool, day, reason, cause, cost centre, department, tea
 
 def thirty_digits(grains: int) -> str:
     with localcontext() as context:
-        context.prec = 90
-        return f"{Decimal(grains).scaleb(-30):.30f}"
+        context.prec = 120
+        return f"{Decimal(grains).scaleb(-GRAIN_PLACES):.30f}"
 
 
 def rounding_node(rows: pa.Table, exact: Sequence[int]) -> Node:
