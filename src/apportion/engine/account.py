@@ -40,7 +40,7 @@ class Account:
 
 
 def divide_up(grains: int, weights: Iterable[int], whole: int) -> list[int]:
-    """Parts of `grains` by weights out of `whole`, each floored; the last takes the few grains (10^-30) that flooring left.
+    """Parts of `grains` by weights out of `whole`, each floored; the last takes the few grains that flooring left.
 
     Only for weights that add up to `whole`, in an order that does not depend on the input's.
     """

@@ -14,7 +14,7 @@ from apportion.engine.price import Load, Market, Priced, sum_cells
 from apportion.engine.weights import Used
 from apportion.errors import Problem
 from apportion.model.meters import METERS
-from apportion.model.money import GRAIN, GRAINS_PER_ATTO
+from apportion.model.money import GRAIN
 from apportion.model.owner import Owner, system_owner
 from apportion.model.rows import RESIDUAL
 from apportion.policy.pool_parts import Price
@@ -54,8 +54,7 @@ def list_prices(
             )
             continue
         exact = quantity(amounts[UNITS], market.pool, price) * price.price * GRAIN
-        whole = exact.numerator // (exact.denominator * GRAINS_PER_ATTO)  # a list without a bill is a bill: 18 places
-        out[day, load] = whole * GRAINS_PER_ATTO
+        out[day, load] = exact.numerator // exact.denominator
     return out
 
 
@@ -74,12 +73,21 @@ def price_card(
             totals[column] += sum(days.values())
     chosen = [own] if own else sorted(column for column in totals if currencies[column.bill] == currency)
     sizes = [abs(totals[column]) for column in chosen]
-    weights = sizes if any(sizes) else [1, *(0 for _ in chosen[1:])]
+    weights = sizes if any(sizes) else [1] * len(chosen)
     for curves, parts in zip((market.demand, *market.credited), (priced.usage, *priced.credited), strict=True):
         loads = sum_cells(curves.get(WHOLE_POOL, {}), span, market.calendar)
         for (day, load), grains in list_prices(market, loads, problems).items():
             for column, part in zip(chosen, divide_up(grains, weights, sum(weights)), strict=False):
                 parts[column, day, load] += part
+    if not chosen:
+        where = f"pool {market.name}"
+        problems.append(
+            Problem(
+                where,
+                "card-currency",
+                f"none of its bills is in {currency}, the currency of its prices; nobody is charged",
+            )
+        )
     return priced, list(dict.fromkeys(problems))
 
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
 from typing import Any
 
@@ -23,6 +24,9 @@ from apportion.policy.pool_parts import Driver
 from apportion.policy.pools import Pool
 
 LARGEST_INT = 2**62
+WIDE = "decimal(38,0)"
+BILLION = 10**9
+FINE = BILLION**2  # a flow is spread to 10^-18 of a base unit
 UNITS, ALLOCATED, HELD = range(3)
 
 Series = dict[tuple[int, int, int], dict[int, list[int]]]  # (curve, bearer, rate) -> cell -> [units, allocated, held]
@@ -36,6 +40,7 @@ class Scale:
     allocated: int  # the driver's weights, as whole numbers: units = factor * (allocated * a + used * u)
     used: int
     natural: Fraction  # natural units in one unit
+    fine: int = 1  # units that are counted for one whole one: more than 1 for flows, which are spread
 
     @property
     def capacity(self) -> int:
@@ -46,12 +51,15 @@ def scale_of(pool: Pool) -> Scale:
     """Weights per natural unit and the driver's blend, over one common denominator."""
     weights = {name: weight / METERS[name].base for name, weight in pool.meter.items()}
     below = lcm(*(weight.denominator for weight in weights.values()))
+    fine = FINE if any(METERS[name].flow for name in pool.meter) else 1
     alpha = {"allocated": Fraction(1), "used": Fraction(0), "max": Fraction(1)}.get(pool.driver.kind, pool.driver.alpha)
     if pool.driver.kind == "max":
-        return Scale({name: int(weight * below) for name, weight in weights.items()}, 1, 0, Fraction(1, below))
+        return Scale(
+            {name: int(weight * below) for name, weight in weights.items()}, 1, 0, Fraction(1, below * fine), fine
+        )
     parts = alpha.denominator
     factors = {name: int(weight * below) for name, weight in weights.items()}
-    return Scale(factors, alpha.numerator, parts - alpha.numerator, Fraction(1, below * parts))
+    return Scale(factors, alpha.numerator, parts - alpha.numerator, Fraction(1, below * parts * fine), fine)
 
 
 def measures(usage: Any, driver: Driver, scale: Scale) -> dict[str, Any]:
@@ -102,8 +110,8 @@ def level_events(usage: Any, sums: dict[str, Any], calendar: Calendar, *, decima
     return ibis.union(events(start, 1), events(end, -1))
 
 
-def flow_parts(usage: Any, sums: dict[str, Any], calendar: Calendar, *also: str) -> Any:
-    """Each flow row cut at the cells it crosses: whole units, the running floor of an even spread."""
+def flow_parts(usage: Any, sums: dict[str, Any], calendar: Calendar, *also: str, fine: bool = True) -> Any:
+    """Each flow row cut at the cells it crosses: the running floor of an even spread, to 10^-18 of a unit or to whole ones."""
     length = usage.end_s - usage.start_s
     first = divide(usage.start_s - calendar.start_s, calendar.cell_s)
     last = divide(usage.end_s - calendar.start_s - 1, calendar.cell_s)
@@ -114,14 +122,21 @@ def flow_parts(usage: Any, sums: dict[str, Any], calendar: Calendar, *also: str)
     end = ibis.least(calendar.start_s + (rows.cell + 1) * calendar.cell_s - rows.start_s, rows.length)
 
     def until(amount: Any, second: Any) -> Any:
-        """The whole units that have flowed after some seconds: no product leaves 64 bits."""
+        """What has flowed after some seconds: whole units, then nine digits of the rest, then nine more. No product leaves 64 bits."""
         rest = amount % rows.length
-        return divide(amount - rest, rows.length) * second + divide(rest * second, rows.length)
+        part = rest * second
+        whole = divide(amount - rest, rows.length) * second + divide(part, rows.length)
+        if not fine:
+            return whole.cast(WIDE)
+        nines = (part % rows.length) * BILLION
+        more = (nines % rows.length) * BILLION
+        digits = divide(nines, rows.length).cast(WIDE) * BILLION + divide(more, rows.length)
+        return (whole.cast(WIDE) * FINE + digits).cast(WIDE)
 
     values = {f"{name}_part": until(rows[name], end) - until(rows[name], begin) for name in sums}
     parts = rows.select("curve", "bearer", "rate", *also, "cell", **values)
     return parts.group_by("curve", "bearer", "rate", *also, "cell").aggregate(**{
-        name: parts[name].cast("decimal(38,0)").sum().cast("decimal(38,0)") for name in values
+        name: parts[name].sum().cast(WIDE) for name in values
     })  # fmt: skip
 
 
@@ -175,8 +190,8 @@ def triples(table: pa.Table, names: list[str], ending: str) -> list[list[int]]:
 
 def integrate(out: dict[int, list[int]], series: Mapping[int, tuple[list[int], list[int]]], calendar: Calendar) -> None:
     level = [0, 0, 0]
-    cells = sorted(series)
-    for cell, following in zip(cells, [*cells[1:], calendar.cells], strict=True):
+    cells = [*sorted(series), calendar.cells]
+    for cell, following in pairwise(cells):
         part, rise = series[cell]
         if cell < calendar.cells:
             add(out, cell, [part[n] + level[n] * calendar.cell_s for n in range(3)])

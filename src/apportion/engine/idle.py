@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from apportion.engine.account import Account, Entry, divide_up
 from apportion.engine.bearers import Bearers
+from apportion.engine.calendar import Slot
 from apportion.engine.price import Load, Market, Priced, system_entry
 from apportion.engine.weights import Used
 from apportion.engine.workloads import declared
@@ -18,14 +19,15 @@ def share_idle(market: Market, priced: Priced, usage: Used, weights: Mapping[Loa
     account = Account()
     by_period = period_shares(usage, market.bearers)
     by_span = {key: by_owner(weighed(loads, weights), market.bearers) for key, loads in priced.loads.items()}
-    teams = even_shares(usage, market.bearers, policy)
+    teams = even_shares({bearer for _, _, bearer in usage}, market.bearers, policy)
+    by_team = span_teams(priced, market.bearers, policy)
     for (column, day, cause, span), grains in priced.idle.items():
         rule = market.pool.idle[cause]
         shares: Mapping[int, int] = {}
         if rule == "proportional":
             shares = by_period.get(column[:2], {}) if span is None else by_span.get((*column[:2], span), {})
         elif rule == "even":
-            shares = teams
+            shares = teams if span is None else by_team[span]
         if not shares:
             account.add(system_entry(column, market.name, day, cause, market.bearers), grains)
             continue
@@ -60,8 +62,19 @@ def by_owner(parts: Iterable[tuple[int, int]], bearers: Bearers) -> Shares:
     return dict(sorted(kept.items(), key=lambda item: bearers.rank(item[0])))
 
 
-def even_shares(usage: Used, bearers: Bearers, policy: Policy) -> Shares:
+def span_teams(priced: Priced, bearers: Bearers, policy: Policy) -> defaultdict[Slot | None, Shares]:
+    """The teams that used the pool in each stretch over which idle is shared."""
+    ran: dict[Slot | None, set[int]] = defaultdict(set)
+    for (_, _, span), loads in priced.loads.items():
+        ran[span].update(bearer for bearer, _ in loads)
+    return defaultdict(
+        lambda: even_shares(set(), bearers, policy),
+        {span: even_shares(who, bearers, policy) for span, who in ran.items()},
+    )
+
+
+def even_shares(users: set[int], bearers: Bearers, policy: Policy) -> Shares:
     """One share for each team that used the pool; for every declared team where none did."""
-    teams = {bearers[bearer].owner.at_team() for _, _, bearer in usage if not bearers[bearer].owner.is_system}
+    teams = {bearers[bearer].owner.at_team() for bearer in users if not bearers[bearer].owner.is_system}
     teams = teams or {declared(team, policy) for team in policy.teams}
     return {bearers.number(team): 1 for team in sorted(teams)}

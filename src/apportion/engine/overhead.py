@@ -23,7 +23,7 @@ def charge_overhead(
     for tranche in tranches:
         column = Column(tranche.bill, tranche.component, tranche.family)
         for _, day, grains in spread(tranche, "day", setting.calendar):
-            entry = system_entry(column, name, day, "no demand", bearers)
+            entry = system_entry(column, name, day, "no demand", bearers)._replace(reason="overhead")
             give(out, entry, grains, shares[currencies[column.bill]], bearers)
     if pool.from_owner:
         for entry, grains in passed_on(account, pool.from_owner, bearers):

@@ -156,7 +156,7 @@ def weighted(
     if not market.pool.weights:
         return unweighted(priced.usage), [unweighted(used) for used in priced.credited], {}
     of_resource = {key for key in market.pool.weights if setting.resources.carries(key)}
-    loads = {load for _, _, load in priced.usage}
+    loads = {load for parts in (priced.usage, *priced.credited) for _, _, load in parts}
     weights = load_weights(market.pool, loads, setting.bearers, rates, of_resource)
     scale = factors(priced.usage, weights)
     usage = reshare(priced.usage, weights, scale, setting.bearers)
@@ -164,7 +164,7 @@ def weighted(
     for used in priced.credited:
         out: Used = defaultdict(int)
         for (column, day, load), grains in used.items():
-            above, below = scale[column[:2]]
+            above, below = scale.get(column[:2], (0, 0))
             out[column, day, load[0]] += grains * weights[load] * above // below if below else grains
         credited.append(out)
     return usage, credited, weights

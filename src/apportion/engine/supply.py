@@ -33,7 +33,10 @@ def read_supply(name: str, reach: Reach, named: set[str], setting: Setting) -> S
         number = numbers[row["resource"]]
         if number not in inside or row["meter"] not in pool.meter:
             continue
-        level = (Interval(row["start_s"], row["end_s"]), row["amount"] * scale.factors[row["meter"]] * scale.capacity)
+        level = (
+            Interval(row["start_s"], row["end_s"]),
+            row["amount"] * scale.factors[row["meter"]] * scale.capacity * scale.fine,
+        )
         for curve in {WHOLE_POOL, number + 1} if pool.scope == "resource" else {WHOLE_POOL}:
             offered[curve].append(level)
             if row["state"] != "up":

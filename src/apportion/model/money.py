@@ -1,6 +1,6 @@
 """Money: exact, and shared without losing a unit.
 
-Cost lines and postings are decimal(38,18). Inside the engine an amount is a whole number of *grains*, 10^-30 of the currency's unit:
+Cost lines and postings are decimal(38,18). Inside the engine an amount is a whole number of *grains*, 10^-48 of the currency's unit:
 fine enough that no step's rounding is ever seen in a nano, and whole, so that every transfer balances exactly.
 """
 
@@ -12,7 +12,8 @@ DIGITS = 38
 PLACES = 18
 NANO = 10**9
 ATTO = 10**PLACES
-GRAIN = 10**30
+GRAIN_PLACES = 48
+GRAIN = 10**GRAIN_PLACES
 GRAINS_PER_NANO = GRAIN // NANO
 GRAINS_PER_ATTO = GRAIN // ATTO
 LARGEST = 10 ** (DIGITS - PLACES)
@@ -21,27 +22,27 @@ LARGEST = 10 ** (DIGITS - PLACES)
 def to_grains(amount: Decimal) -> int:
     """Exact: a cost line has at most 18 places."""
     with localcontext() as context:
-        context.prec = 80
-        return int(amount.scaleb(30))
+        context.prec = 120
+        return int(amount.scaleb(GRAIN_PLACES))
 
 
 def to_decimal(grains: int) -> Decimal:
     """Back to 18 places; the engine only hands out amounts that fit them."""
     with localcontext() as context:
-        context.prec = 80
+        context.prec = 120
         return Decimal(grains // GRAINS_PER_ATTO).scaleb(-PLACES)
 
 
 def from_nanos(nanos: int) -> Decimal:
     with localcontext() as context:
-        context.prec = 80
+        context.prec = 120
         return Decimal(nanos).scaleb(-9)
 
 
 def total_of(amounts: Iterable[Decimal]) -> Decimal:
     """An exact sum: the default context would round at 28 digits."""
     with localcontext() as context:
-        context.prec = 80
+        context.prec = 120
         return sum(amounts, Decimal(0))
 
 
