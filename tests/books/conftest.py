@@ -108,6 +108,12 @@ def templates(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture
+def fresh(kind: str, place_of: Callable[[str], Place], templates: Templates) -> Callable[[], Place]:
+    """A place with empty books, as often as it is asked for."""
+    return lambda: templates.copy(kind, "empty", lambda _: None, place_of(kind))
+
+
+@pytest.fixture
 def made_place(kind: str, place: Place, templates: Templates) -> Place:
     """A place with empty books."""
     return templates.copy(kind, "empty", lambda _: None, place)

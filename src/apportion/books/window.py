@@ -31,7 +31,7 @@ def overlaps(name: str, table: pa.Table, start_s: int, end_s: int) -> pa.Chunked
         return pc.and_(pc.greater_equal(first, start_s), pc.less(first, end_s))
     first, last = table["start_s"], table["end_s"]
     reaches = pc.or_(pc.greater(last, start_s), pc.and_(pc.equal(first, last), pc.greater_equal(first, start_s)))
-    return pc.and_(reaches, pc.less(first, end_s))
+    return pc.and_(reaches, pc.less(first, end_s if start_s < end_s else EARLIEST))  # an empty window holds nothing
 
 
 def part(name: str, table: pa.Table, start_s: int, end_s: int) -> pa.Table:
