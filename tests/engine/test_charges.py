@@ -10,10 +10,15 @@ from apportion.engine.charges import charges_of
 from apportion.engine.plan import Plan, World, make_plan
 from apportion.model.rows import CHARGES
 from apportion.model.times import parse_period
-from tests.engine.golden_world import CASES, GOLDEN, read_world
+from tests.engine.golden_world import GOLDEN, read_world
 from tests.property.worlds import world as random_world
 
 OF_WORK = ("proportional", "time", "capacity_rate", "rate_card")
+SHARED_BY_WORK = (
+    "time-3-to-1", "weights-of-resources", "idle-slot-hour", "half-hour-zone", "scope-resource", "late-correction", "follow-whole-bill",
+    "rate-card-with-a-bill", "free-hours", "driver-blend", "meters-weighted", "slices", "flow-energy", "storage-petabytes",
+    "unowned-workload", "two-currencies", "two-components", "usage-by-team-over-a-change", "charges-beside-no-demand",
+)  # fmt: skip
 Key = tuple[object, ...]
 
 
@@ -54,14 +59,10 @@ def of_workloads(case: str, backend: Backend) -> dict[str, Decimal]:
     return dict(sums)
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if (GOLDEN / case / "usage.csv").exists() and case != "no-demand-even"]
-)
+@pytest.mark.parametrize("case", SHARED_BY_WORK)
 def test_charges_add_up_to_the_postings_of_golden_worlds(case: str, backend: Backend) -> None:
-    if (GOLDEN / case / "error.txt").exists():
-        return
     plan = make_plan(read_world(GOLDEN / case), backend)
-    assert charged(plan) == used(plan)
+    assert charged(plan) == used(plan) != {}
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from tests.engine.golden_world import GOLDEN, read_world
 from tests.property.worlds import world as random_world
 
 ROOT = Path(__file__).parents[2]
-SEEDS = (3, 8, 21)
+SEEDS = (3, 8)
 
 
 def drawn(seed: int) -> World:
@@ -60,6 +61,7 @@ def test_row_order_chunks_and_threads_do_not_count(seed: int) -> None:
     assert len(found) == 1
 
 
+@cache
 def digests() -> str:
     """What a fresh process prints: run as a script, below."""
     return " ".join([digest(drawn(SEEDS[0])), digest(read_world(GOLDEN / "half-hour-zone"))])
