@@ -40,13 +40,13 @@ class Account:
 
 
 def divide_up(grains: int, weights: Iterable[int], whole: int) -> list[int]:
-    """Parts of `grains` by weights out of `whole`, each floored; the last takes the few grains that flooring left.
+    """Parts of `grains` by weights out of `whole`, each floored; the first takes the few grains that flooring left.
 
-    Only for weights that add up to `whole`, in an order that does not depend on the input's.
+    Only for weights that add up to `whole`, in the order of the bearers' names: so a tie of nanos, later, goes by name too.
     """
     parts = [grains * weight // whole for weight in weights]
     if parts:
-        parts[-1] += grains - sum(parts)
+        parts[0] += grains - sum(parts)
     return parts
 
 

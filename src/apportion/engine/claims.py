@@ -134,18 +134,22 @@ def refuse_overlaps(policy: Policy, reaches: Mapping[str, Reach], encoded: Encod
             meters = set(one.meter) & set(two.meter)
             if not meters or component_of(one) != component_of(two):
                 continue
-            shared = set(reaches[first].resources) & set(reaches[second].resources)
-            people = set(reaches[first].persons) & set(reaches[second].persons)
-            if shared and people and occurs(encoded, shared, people, meters, season):
+            node = occurs(encoded, (reaches[first], reaches[second]), meters, season)
+            if node is not None:
                 raise PolicyError(
                     "usage-overlap",
-                    f"pools '{first}' and '{second}' both count {', '.join(sorted(meters))} usage on {encoded.resources[min(shared)]}",
+                    f"pools '{first}' and '{second}' both count {', '.join(sorted(meters))} usage on {encoded.resources[node]}",
                     where=f"{policy.file}:{policy.line('pools', first)} and {policy.file}:{policy.line('pools', second)}",
                     hint="give one of them a narrower `usage`, or another `component` if both costs are driven by the same usage",
                 )
 
 
-def occurs(encoded: Encoded, resources: set[int], people: set[int], meters: set[str], season: Season) -> bool:
+def occurs(encoded: Encoded, reaches: tuple[Reach, Reach], meters: set[str], season: Season) -> int | None:
+    """The first resource with a usage row that both pools count."""
+    one, two = reaches
+    resources, people = set(one.resources) & set(two.resources), set(one.persons) & set(two.persons)
+    if not resources or not people:
+        return None
     rows = encoded.rows.filter(
         encoded.rows.resource.isin(sorted(resources)),
         encoded.rows.meter.isin([METER_NUMBER[m] for m in meters]),
@@ -154,4 +158,7 @@ def occurs(encoded: Encoded, resources: set[int], people: set[int], meters: set[
     )
     if len(people) < len(season.persons):
         rows = rows.filter(rows.person.isin(sorted(people)))
-    return bool(rows.limit(1).count().to_pyarrow().as_py())
+    found = rows.select("resource", "person").distinct().to_pyarrow()
+    pairs = zip(found["resource"].to_pylist(), found["person"].to_pylist(), strict=True)
+    both = {pair for pair in pairs if all(reach.pairs is None or pair in reach.pairs for reach in reaches)}
+    return min((resource for resource, _ in both), default=None)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import ibis
 import pyarrow as pa
 
-from apportion.engine.account import Account, Column, cumulative
+from apportion.engine.account import Account, Column, divide_up
 from apportion.engine.calendar import Calendar
 from apportion.engine.cards import free_amounts, price_card, recovery
 from apportion.engine.claims import WHOLE_POOL, Reach, claim, component_of
@@ -187,7 +187,7 @@ def refuse_or_share_nowhere(market: Market, priced: Priced, account: Account, se
     for entry, grains in [item for item in account if item[0].cause == "no demand"]:
         if teams:
             account.add(entry, -grains)
-            for team, part in zip(teams, cumulative(grains, [1] * len(teams)), strict=True):
+            for team, part in zip(teams, divide_up(grains, [1] * len(teams), len(teams)), strict=True):
                 account.add(entry._replace(cause="", bearer=team), part)
 
 

@@ -150,7 +150,7 @@ def price_slot(
         grains = sum(days.values())
         parts = [grains * demand[key][UNITS] // units for key in order]
         if units == wanted:
-            parts[-1] += grains - sum(parts)
+            parts[0] += grains - sum(parts)
         else:
             keep_idle(market, priced, column, idle_by_day(days, sum(parts), priced.curve[-1]), demand)
         for (day, load), part in zip(order, parts, strict=True):

@@ -49,10 +49,10 @@ def reshare(
         left[column[:2]] += grains - share
     for key, grains in sorted(left.items()):
         if grains:  # the few grains that flooring left
-            last = max(
+            first = min(
                 (part for part in out if part[0][:2] == key), key=lambda part: (part[0], part[1], bearers.rank(part[2]))
             )
-            out[last] += grains
+            out[first] += grains
     return out
 
 

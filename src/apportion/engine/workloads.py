@@ -47,7 +47,6 @@ class Season:
 @dataclass(frozen=True, slots=True)
 class Workforce:
     ids: pa.Array
-    outcomes: pa.Array
     seasons: tuple[Season, ...]
     problems: tuple[Problem, ...]
 
@@ -193,4 +192,4 @@ def read_workforce(workloads: pa.Table, policy: Policy, window: Interval) -> Wor
         persons = [person(labels, policy, interval, problems) for labels in found.labels]
         seasons.append(Season(interval, (*persons, Person(NOBODY, {})), found.of_row))
     once = tuple(dict.fromkeys(problems))
-    return Workforce(united["workload"].combine_chunks(), united["outcome"].combine_chunks(), tuple(seasons), once)
+    return Workforce(united["workload"].combine_chunks(), tuple(seasons), once)
