@@ -43,6 +43,7 @@ def plan(world: World) -> Planned:
         engine.World(parse_period(world.period), world.policy, **tables, previous=dict(world.previous)),
         backend(),
     )
+    backend().forget()
     rows = made.postings.to_pylist()
     keys = [key_of(row) for row in rows]
     return Planned(

@@ -1,7 +1,6 @@
 """Where the set-based steps run: an in-memory DuckDB, a calculator over Arrow tables and Parquet files, never a record."""
 
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 import ibis
@@ -19,20 +18,21 @@ class Backend:
 
     connection: Any
     name: str = "duckdb"
-    numbers: Any = field(default_factory=count)
+    tables: list[str] = field(default_factory=list)
 
     def lend(self, table: pa.Table) -> Any:
         """A small table (a dictionary, a grid) for the next joins."""
-        return self.connection.create_table(f"lent_{next(self.numbers)}", table, temp=True)
+        return self.keep(table)
 
     def keep(self, rows: Any) -> Any:
         """The result of an expression, computed once for the steps that read it again."""
-        return self.connection.create_table(f"kept_{next(self.numbers)}", rows, temp=True)
+        self.tables.append(f"kept_{len(self.tables)}")
+        return self.connection.create_table(self.tables[-1], rows, temp=True)
 
-    def drop(self, *tables: Any) -> None:
-        """Give back the memory of lent and kept tables."""
-        for table in tables:
-            self.connection.drop_table(table.get_name())
+    def forget(self) -> None:
+        """Give back the memory of all that was lent and kept: for those who make many plans on one connection."""
+        while self.tables:
+            self.connection.drop_table(self.tables.pop())
 
     def read(self, files: list[str]) -> Any:
         return self.connection.read_parquet(files)
