@@ -4,6 +4,8 @@ import csv
 import gzip
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -140,6 +142,41 @@ def mutate(data: bytes, cuts: list[tuple[int, int, bytes]]) -> bytes:
         at = place % (len(data) + 1)
         data = data[:at] + new + data[at + length :]
     return data
+
+
+EVERY_BYTE = """
+import sys
+from pathlib import Path
+from apportion.errors import InputError
+from apportion.sources.files.paths import input_files
+from apportion.sources.files.read import read_sheet
+folder = Path(sys.argv[1])
+good = (folder / "good.parquet").read_bytes()
+refused = 0
+for place in range(4, len(good)):
+    bad = bytearray(good)
+    bad[place] ^= 1 << place % 8
+    (folder / "bad.parquet").write_bytes(bad)
+    try:
+        read_sheet(input_files("bad.parquet", folder, ["parquet"])[0], list)
+    except InputError:
+        refused += 1
+print(refused, len(good) - 4)
+"""
+
+
+def test_no_single_changed_bit_of_a_parquet_file_ends_the_process(tmp_path: Path) -> None:
+    """In a process of its own: pyarrow aborts on some damage to a footer when it is asked the wrong way."""
+    rows = [{"job": str(number), "gpus": number, "start": "2026-10-05T00:00:00Z"} for number in range(5)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "good.parquet", write_page_checksum=True, compression="none")
+    done = subprocess.run(
+        [sys.executable, "-c", EVERY_BYTE, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    refused, changed = map(int, done.stdout.split())
+    assert changed > 1000
+    assert refused > changed // 2
 
 
 MUTATIONS = st.lists(

@@ -166,3 +166,10 @@ def test_quotes_that_come_late_still_hold_their_line_ends(tmp_path: Path) -> Non
     assert sheet.table["b"].to_pylist()[-2:] == ["two\nlines", "5"]
     assert sheet.where(400_001) == "x.csv:400004"
     assert sheet.sha256 == hashlib.sha256((tmp_path / "x.csv").read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9.csv", b"a\nb.csv", b"\x1b[31m.csv"])
+def test_a_name_that_cannot_be_printed_is_refused(name: bytes, tmp_path: Path) -> None:
+    with open(os.fsencode(tmp_path) + b"/" + name, "wb") as file:  # noqa: PTH123 - a name that is no text
+        file.write(b"a\n1\n")
+    assert code(tmp_path, "*.csv") == "unreadable-file"

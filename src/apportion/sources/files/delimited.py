@@ -3,7 +3,7 @@
 import codecs
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -28,17 +28,25 @@ class Watched:
         self.newlines = 0
         self.quotes = 0
         self.last = b""
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.pending = self.check(stream.read(CHUNK))
         self.closed = False
 
     def check(self, data: bytes) -> bytes:
         if (at := data.find(b"\0")) >= 0 or (not self.last and data.startswith(UTF16)):
-            line = self.newlines + data.count(b"\n", 0, max(at, 0)) + 1
-            raise not_text(self.stream.file, line, "it holds NUL bytes, as UTF-16 and damaged files do")
+            raise not_text(self.stream.file, self.line(data, at), "it holds NUL bytes, as UTF-16 and damaged files do")
+        held = len(self.decoder.getstate()[0])
+        try:
+            self.decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            raise not_text(self.stream.file, self.line(data, error.start - held), "it is not UTF-8") from error
         self.newlines += data.count(b"\n")
         self.quotes += data.count(b'"')
         self.last = data[-1:] or self.last
         return data
+
+    def line(self, data: bytes, at: int) -> int:
+        return self.newlines + data.count(b"\n", 0, max(at, 0)) + 1
 
     def read(self, count: int = -1) -> bytes:
         if self.pending:
@@ -104,10 +112,7 @@ def read_header(watched: Watched, delimiter: str) -> tuple[list[str], int]:
         raise InputError(
             "empty-file", f"{file.name} is empty", where=file.name, hint="fetch the file again, or remove it"
         )
-    try:
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(watched.pending)
-    except UnicodeDecodeError as error:
-        raise not_text(file, watched.pending.count(b"\n", 0, error.start) + 1, "it is not UTF-8") from error
+    text = codecs.getincrementaldecoder("utf-8-sig")().decode(watched.pending)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         names = [name.strip() for name in next(reader)]
@@ -149,8 +154,6 @@ def parse(watched: Watched, header: list[str], header_lines: int, cut: Cut, bad:
             ),
         )
     except pa.ArrowInvalid as error:
-        if "UTF8" in str(error):
-            raise not_text(file, first_bad_line(file), "it is not UTF-8") from error
         raise InputError("corrupt-file", f"{file.name} cannot be read: {error}", where=file.name) from error
 
 
@@ -192,19 +195,6 @@ class Lines:
                 if cells:
                     yield line, len(cells)
                 line = reader.line_num + 1
-
-
-def first_bad_line(file: InputFile) -> int:
-    decode: Callable[..., str] = codecs.getincrementaldecoder("utf-8")().decode
-    line = 1
-    with Stream(file) as stream:
-        while data := stream.read(CHUNK):
-            try:
-                decode(data)
-            except UnicodeDecodeError as error:
-                return line + data.count(b"\n", 0, max(error.start, 0))
-            line += data.count(b"\n")
-    return line
 
 
 def not_text(file: InputFile, line: int, why: str) -> InputError:

@@ -87,7 +87,10 @@ def inside(path: Path, root: Path, formats: Collection[str], where: str) -> Inpu
             where=where,
             hint=f"it reads {', '.join(endings(formats))}, or those with .gz",
         )
-    return InputFile(real.relative_to(root).as_posix(), real, kind)
+    name = real.relative_to(root).as_posix()
+    if not name.isprintable() or name != name.encode(errors="replace").decode():
+        raise InputError("unreadable-file", f"the name {name!a} is not plain text", where=where, hint="rename the file")
+    return InputFile(name, real, kind)
 
 
 def open_file(file: InputFile) -> BinaryIO:
