@@ -30,7 +30,7 @@ bench: $(VENV)/.ready-dev ## speed and memory, as ratios in one run
 	@$(BIN)/python -m bench
 
 lint: $(VENV)/.ready-dev ## format, then lint, types and import contracts
-	@$(BIN)/ruff format --quiet src tests
+	@$(BIN)/ruff format --quiet src tests bench
 	@$(BIN)/python tests/run.py lint types contracts
 
 docs: $(VENV)/.ready-dev ## rewrite the generated parts of docs/reference

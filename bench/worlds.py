@@ -70,7 +70,16 @@ def workloads_of(size: Size) -> pa.Table:
     names = pa.array([f"job-{n:08d}" for n in range(count)], pa.string())
     zeros = pa.array([START_S] * count, pa.int64())
     labels = pa.array([[("account", team(n % TEAMS))] for n in range(count)], LABELS)
-    columns = [["bench"] * count, names, names, pa.nulls(count, pa.string()), zeros, zeros, ["completed"] * count, labels]
+    columns = [
+        ["bench"] * count,
+        names,
+        names,
+        pa.nulls(count, pa.string()),
+        zeros,
+        zeros,
+        ["completed"] * count,
+        labels,
+    ]
     return pa.table(dict(zip(WORKLOADS.names, columns, strict=True)), schema=WORKLOADS)
 
 
@@ -80,7 +89,14 @@ def cost_lines() -> pa.Table:
     nodes = [n for n in range(NODES) for _ in range(HOURS)]
     starts = [START_S + hour * 3600 for _ in range(NODES) for hour in range(HOURS)]
     amounts = [NODE_HOUR + Decimal(n).scaleb(-6) for n in nodes]
-    same = {"source": "bench", "component": "compute", "BillingCurrency": "USD", "InvoiceIssuerName": "Bench", "ChargeCategory": "Usage", "ServiceName": "Nodes"}
+    same = {
+        "source": "bench",
+        "component": "compute",
+        "BillingCurrency": "USD",
+        "InvoiceIssuerName": "Bench",
+        "ChargeCategory": "Usage",
+        "ServiceName": "Nodes",
+    }
     columns = {name: pa.array([value] * rows, pa.string()) for name, value in same.items()} | {
         "line_id": pa.array([f"line-{n}" for n in range(rows)]),
         "charge_start_s": pa.array(starts, pa.int64()),
@@ -91,21 +107,40 @@ def cost_lines() -> pa.Table:
         "ResourceId": pa.array([f"node-{n:04d}" for n in nodes], pa.string()),
         "Tags": pa.array([[]] * rows, LABELS),
     }
-    return pa.table({field.name: columns.get(field.name, pa.nulls(rows, field.type)) for field in COST_LINES}, schema=COST_LINES)
+    return pa.table(
+        {field.name: columns.get(field.name, pa.nulls(rows, field.type)) for field in COST_LINES}, schema=COST_LINES
+    )
 
 
 def capacity(amount: int) -> pa.Table:
     end = START_S + HOURS * 3600
     rows = [
-        {"source": "bench", "resource": f"node-{n:04d}", "meter": "gpu", "start_s": START_S, "end_s": end, "amount": amount, "state": "up", "labels": []}
+        {
+            "source": "bench",
+            "resource": f"node-{n:04d}",
+            "meter": "gpu",
+            "start_s": START_S,
+            "end_s": end,
+            "amount": amount,
+            "state": "up",
+            "labels": [],
+        }
         for n in range(NODES)
     ]
     return pa.Table.from_pylist(rows, schema=CAPACITY)
 
 
-def world_of(size: Size, usage: object, *, method: str = "proportional", slot: str = "hour", scope: str = "pool") -> World:
+def world_of(
+    size: Size, usage: object, *, method: str = "proportional", slot: str = "hour", scope: str = "pool"
+) -> World:
     """One pool over everything; its price is formed hour by hour."""
     text = POLICY.format(method=method, scope=scope).replace(f"method: {method}", f"method: {method}, slot: {slot}")
     return World(
-        Period(2026, 10), load_policy(text, "bench.yaml"), cost_lines(), usage, capacity(100 * GPU), RESERVATIONS.empty_table(), workloads_of(size)
+        Period(2026, 10),
+        load_policy(text, "bench.yaml"),
+        cost_lines(),
+        usage,
+        capacity(100 * GPU),
+        RESERVATIONS.empty_table(),
+        workloads_of(size),
     )
