@@ -1,0 +1,87 @@
+"""A disk that is full or fails: a refusal in words, and nothing half done."""
+
+import hashlib
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from apportion.books.open import open_books
+from apportion.errors import BooksError
+from apportion.model.delivery import Delivery
+from tests.books.rows import MONTH, delivery, run, usage
+from tests.faults.actor import BROKE, DONE, REFUSED, UNHEARD
+from tests.faults.conftest import NewStage
+from tests.faults.injection import Actors, Fault
+from tests.faults.story import Plot
+from tests.faults.sweep import Sweep, spread
+
+FULL = ("pwrite64", "write", "ftruncate", "mkdir", "openat")
+SYNCING = ("fsync", "fdatasync")
+NAMES = {DONE: "done", REFUSED: "refused", UNHEARD: "done, unheard", BROKE: "broke"}
+
+
+@pytest.fixture
+def sweep(company: Sequence[Actors], plots: dict[str, Plot], on_sqlite: NewStage) -> Sweep:
+    return Sweep(plots["go_on"], company, on_sqlite)
+
+
+@pytest.mark.parametrize(("error", "kinds", "most"), [("ENOSPC", FULL, 16), ("EIO", SYNCING, 10)])
+def test_an_error_from_some_call_on_is_refused_in_words(
+    error: str, kinds: tuple[str, ...], most: int, sweep: Sweep, request: pytest.FixtureRequest
+) -> None:
+    long_run, note = request.getfixturevalue("long_run"), request.getfixturevalue("record_property")
+    calls = [call for call in sweep.calls() if call.call in kinds]
+    faults = [
+        Fault(call.call, call.number, f"error={error}", onwards=True)
+        for call in (calls if long_run else spread(calls, most))
+    ]
+    endings = Counter(ending.code for ending in sweep.suffer_all(faults))
+    said = ", ".join(f"{NAMES.get(code, code)} {number}" for code, number in endings.most_common())
+    note(error, f"{len(faults)} points: {said}")
+    print(f"{error}: {len(faults)} points: {said}")
+    assert set(endings) <= {DONE, REFUSED, UNHEARD}
+    assert endings[REFUSED] >= len(faults) // 2
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)], capture_output=True, text=True, check=False
+    )
+    if os.geteuid() or mounted.returncode:
+        pytest.skip(f"no tmpfs can be mounted here: {mounted.stderr.strip()[:100]}")
+    yield disk
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def month(number: int) -> Delivery:
+    """Names that no compression can shorten."""
+    names = [hashlib.sha256(f"{number} {row}".encode()).hexdigest() for row in range(3000)]
+    return delivery(
+        usage=usage([(name, "gpu", "n", MONTH.start_s, MONTH.end_s, 1, None) for name in names], f"s{number}"),
+        source=f"s{number}",
+    )
+
+
+def test_a_really_full_disk(small_disk: Path) -> None:
+    with closing(open_books(f"sqlite:///{small_disk}/books.db", str(small_disk / "warehouse"), create=True)) as books:
+        fitted = 0
+        with pytest.raises(BooksError) as refused:
+            while fitted < 100:
+                books.ingest(month(fitted))
+                fitted += 1
+        assert refused.value.code in ("database-failed", "warehouse-failed")
+        assert fitted > 0
+        assert books.scan("usage").num_rows == 3000 * fitted
+        assert books.verify() == []
+        subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+        assert books.ingest(month(fitted)).changed
+        books.post(run(books, [("vision", "1")], "1"))
+        assert books.verify(books.head()) == []

@@ -1,0 +1,37 @@
+"""kill -9 at write-class system calls: nothing acknowledged is lost, nothing is half done, and the same again completes it once."""
+
+from collections.abc import Callable, Sequence
+
+from tests.faults.conftest import NewStage
+from tests.faults.injection import Actors, Fault
+from tests.faults.story import Plot
+from tests.faults.sweep import Sweep, spread, tally
+
+KILL = "signal=SIGKILL"
+LEAST, LEAST_IN_LONG_RUNS = 100, 1000
+
+
+def test_killed_at_any_point_nothing_is_lost_or_half_done(
+    company: Sequence[Actors],
+    plots: dict[str, Plot],
+    stages: dict[str, NewStage],
+    long_run: bool,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """Points are spread evenly over each story; the long run takes all of them."""
+    most = {("sqlite", "go_on"): 90, ("sqlite", "begin"): 25, ("postgresql", "go_on"): 12, ("postgresql", "begin"): 4}
+    killed = 0
+    for (kind, story), points in most.items():
+        if kind not in stages:
+            continue
+        sweep = Sweep(plots[story], company, stages[kind])
+        calls = sweep.calls()
+        faults = [Fault(call.call, call.number, KILL) for call in (calls if long_run else spread(calls, points))]
+        endings = sweep.suffer_all(faults)
+        killed += sum(ending.killed for ending in endings)
+        said = f"{len(calls)} points, {tally(faults, endings)}"
+        record_property(f"{story} on {kind}", said)
+        print(f"{story} on {kind}: {said}")
+        assert all(ending.killed for ending in endings)
+    record_property("processes killed", killed)
+    assert killed >= (LEAST_IN_LONG_RUNS if long_run else LEAST)
