@@ -19,11 +19,12 @@ BillDay = tuple[str, str, str, date]
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan as plain dicts."""
+    """A plan as plain dicts. `exact` has every amount before rounding, those posted as 0 too; `stated` those that the plan itself states."""
 
     digest: str
     postings: dict[Key, Decimal]
     exact: dict[Key, Fraction]
+    stated: dict[Key, Fraction]
     bill_days: dict[BillDay, Decimal]
     bills: dict[str, Decimal]
 
@@ -44,11 +45,13 @@ def plan(world: World) -> Planned:
         backend(),
     )
     backend().forget()
+    account = engine.settle(made.trace.pools, made.trace.lines, made.trace.setting, dict(world.previous))
     rows = made.postings.to_pylist()
     keys = [key_of(row) for row in rows]
     return Planned(
         made.digest,
         dict(zip(keys, (row["amount"] for row in rows), strict=True)),
+        exact_of(made, account),
         dict(zip(keys, (Fraction(grains, GRAIN) for grains in made.exact), strict=True)),
         {
             (row["bill"], row["currency"], row["component"], row["day"]): row["amount"]
@@ -60,3 +63,15 @@ def plan(world: World) -> Planned:
 
 def key_of(row: dict[str, Any]) -> Key:
     return tuple(row[name] for name in KEY)
+
+
+def exact_of(made: Any, account: Any) -> dict[Key, Fraction]:
+    from apportion.engine.rounding import leaves
+
+    setting, currencies = made.trace.setting, {bill.id: bill.currency for bill in made.bills}
+    found: dict[Key, Fraction] = {}
+    for leaf, grains in leaves(account, setting.bearers, [str(day) for day in setting.calendar.days]).items():
+        bill, component, pool, day, reason, cause, *owner = leaf
+        key: Any = (bill, currencies[bill], component, pool, date.fromisoformat(day), reason, cause, *owner)
+        found[key] = Fraction(grains, GRAIN)
+    return found

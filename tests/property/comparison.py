@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from tests.property.adapter import Planned
 from tests.property.oracle import attribute
 from tests.property.oracle_facts import Facts
-from tests.property.oracle_rounding import Key, round_tree, whole_of
+from tests.property.oracle_rounding import Key, round_tree
 from tests.property.oracle_time import Breakpoints
 from tests.property.worlds import World
 
@@ -22,7 +22,7 @@ def mismatches(world: World, planned: Planned) -> list[str]:
     return [
         *amounts(exact, planned),
         *whole_nanos(planned),
-        *rounding(exact, planned),
+        *rounding(planned),
         *bills(world, exact, planned),
         *days(planned),
     ]
@@ -33,15 +33,18 @@ def is_rounding(key: Key) -> bool:
 
 
 def amounts(exact: Mapping[Key, Fraction], planned: Planned) -> Iterator[str]:
-    for key in sorted(exact.keys() | planned.postings.keys(), key=str):
+    for key in sorted(exact.keys() | planned.exact.keys() | planned.postings.keys(), key=str):
         wanted, posted = exact.get(key, Fraction(0)), Fraction(planned.postings.get(key, 0))
+        found = planned.exact.get(key, Fraction(0))
         if is_rounding(key):
             if abs(posted) >= NANO:
                 yield f"rounding of a nano or more: {posted} for {key}"
         elif abs(posted - wanted) > NANO + SLACK:
             yield f"posted {show(posted)}, the oracle has {show(wanted)} for {key}"
-        elif key in planned.exact and abs(planned.exact[key] - wanted) > SLACK:
-            yield f"exact {show(planned.exact[key])}, the oracle has {show(wanted)} for {key}"
+        elif abs(found - wanted) > SLACK:
+            yield f"exact {show(found)}, the oracle has {show(wanted)} for {key}"
+        elif planned.stated.get(key, found) != found:
+            yield f"exact {show(found)}, the plan states {show(planned.stated[key])} for {key}"
 
 
 def whole_nanos(planned: Planned) -> Iterator[str]:
@@ -50,11 +53,9 @@ def whole_nanos(planned: Planned) -> Iterator[str]:
             yield f"{amount} is not whole nanos: {key}"
 
 
-def rounding(exact: Mapping[Key, Fraction], planned: Planned) -> Iterator[str]:
-    """The engine's own exact amounts, rounded by the oracle's tree, are its postings. Those it posts as 0 are the oracle's."""
-    own = {key: amount for key, amount in planned.exact.items() if not is_rounding(key)}
-    small = {key: amount for key, amount in exact.items() if key not in own and abs(amount) <= NANO + SLACK}
-    for key, nanos in round_tree(small | own, whole_of(exact)).items():
+def rounding(planned: Planned) -> Iterator[str]:
+    """The engine's own exact amounts, rounded by the oracle's tree, are its postings, to the nano and in ties."""
+    for key, nanos in round_tree(planned.exact).items():
         if nanos * NANO != Fraction(planned.postings.get(key, 0)):
             yield f"posted {planned.postings.get(key, 0)}, the tree gives {nanos} nanos for {key}"
 

@@ -1,8 +1,10 @@
 """Compare plan and oracle over a range of seeds; stop at the first world that differs. `python -m tests.property.hunt FIRST LAST`.
 
+`--size` (3 unless told) makes smaller worlds, `--before SEED` looks at that one first.
 Exit code 0: all agree. CAUGHT: a world differs, or the engine's own checks refuse it; the world is printed.
 """
 
+import argparse
 import sys
 from collections.abc import Iterable
 
@@ -32,5 +34,15 @@ def hunt(seeds: Iterable[int], size: int = 3) -> int:
     return 0
 
 
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.property.hunt")
+    parser.add_argument("first", type=int)
+    parser.add_argument("last", type=int)
+    parser.add_argument("--size", type=int, default=3, choices=range(4))
+    parser.add_argument("--before", type=int, nargs="*", default=[], metavar="SEED")
+    asked = parser.parse_args()
+    return hunt([*asked.before, *range(asked.first, asked.last + 1)], asked.size)
+
+
 if __name__ == "__main__":
-    sys.exit(hunt(range(int(sys.argv[1]), int(sys.argv[2]) + 1)))
+    sys.exit(main())

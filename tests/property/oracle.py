@@ -16,7 +16,8 @@ Usage, capacity, owners
  R8  Capacity is matched by the pool's `usage` with no workload labels at all: a selector on workload labels has no capacity.
      A scheduler's reservation is matched with its own labels; without `usage`, its label node or resource is one that the pool's lines name.
  R9  Zero-length usage counts nothing, for flows too. Under `time` a row counts whatever its amount, 0 included; the unowned are one team.
- R10 Scope resource: a line counts on its ResourceId (else ResourceName) if any capacity or usage row knows it, else on the whole pool.
+ R10 Scope resource: a line counts on its ResourceId (else ResourceName) if that is one of the pool's own resources, else on the whole pool.
+     Its own are the known resources on which it would count capacity or the usage of some workload: with a selector on workload labels, all.
      Reservations are the whole pool's: in a resource's slot the part of its idle (after held and down) that is reserved is the part of the
      pool's idle (after held and down) that is reserved; holders by their unused reservations in the pool.
  R11 Weights look a key up as `usage` does (the resource's labels if any resource carries it). All weighted charges 0: left unweighted.
@@ -36,6 +37,7 @@ Price lists
      owners without that name, and `_unallocated`, have none; a user is the same in all teams.
 Overheads and followers
  R18 by cost: totals of all bills of the same currency. What is moved from an owner keeps bill, component, day and line group; pool is the overhead's, cause "".
+     Nobody to share over, in a currency: what would be moved from an owner stays with it; lines are `_unallocated`, reason overhead, cause "no demand".
  R19 Followers: charges are summed per (pool, day, reason, cause, owner) over components before signs are compared. `recovery` is not followed.
      Nothing to follow: `_unallocated`, reason usage, pool "", on the follower's own days. Followers come after overheads and are not in their weights.
 Credits and adjustments

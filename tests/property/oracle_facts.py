@@ -189,13 +189,6 @@ class Facts:
         }
         return labels | {"tag." + key: value for key, value in row["Tags"].items()}
 
-    def line_resource(self, line: Line) -> str | None:
-        """The one resource a line names, where that is known; None: the whole pool."""
-        for column in ("ResourceId", "ResourceName"):
-            if line.row[column] in self.resources:
-                return str(line.row[column])
-        return None
-
     # usage, capacity and reservations of a pool
 
     def named_resources(self, pool_name: str) -> set[str]:
@@ -221,6 +214,12 @@ class Facts:
         if pool.usage is None:
             return resource in self.named_resources(pool_name)
         return pool.usage.matches(self.sees(pool.usage.keys, resource, labels))
+
+    def own_resources(self, pool_name: str, pool: Pool) -> set[str]:
+        """Those on which the pool would count capacity, or usage of some workload."""
+        nobody = self.team("_unallocated")  # no generated `usage` asks for an owner
+        kinds = [{}, *(self.full_labels(workload, nobody) for workload in self.workloads)]
+        return {found for found in self.resources for labels in kinds if self.takes(pool_name, pool, found, labels)}
 
     def claims(self, pool_name: str, pool: Pool) -> list[Claim]:
         found = []

@@ -82,6 +82,7 @@ class Sharing:
         self.claims = self.facts.claims(self.name, self.pool) if self.pool.meter else []
         self.offers = self.facts.capacity(self.name, self.pool) if self.pool.meter else []
         self.reserved = self.facts.reservations(self.name, self.pool) if self.pool.meter else []
+        self.resources = self.facts.own_resources(self.name, self.pool) if self.pool.scope == "resource" else set()
         self.seen: dict[tuple[Span, str | None], Usage] = {}
 
     def run(self) -> None:
@@ -154,7 +155,12 @@ class Sharing:
         )
 
     def scope_of(self, line: Line) -> str | None:
-        return self.facts.line_resource(line) if self.pool.scope == "resource" else None
+        """The one resource a line counts on, where it names one of the pool's own; None: the whole pool."""
+        if self.pool.scope == "resource":
+            for column in ("ResourceId", "ResourceName"):
+                if line.row[column] in self.resources:
+                    return str(line.row[column])
+        return None
 
     def charge(self, money: Entry, claim: Claim, span: Span, amount: Fraction) -> None:
         self.entries.append(

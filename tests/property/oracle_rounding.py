@@ -22,14 +22,11 @@ def largest_remainder(total: int, parts: Mapping[str, Fraction]) -> dict[str, in
     return whole
 
 
-def round_tree(exact: Mapping[Key, Fraction], wholes: Mapping[Root, int] | None = None) -> dict[Key, int]:
-    """Posted nanos of every key, without those of `_residual` for what is finer than a nano (its exact amount is `rest_of`).
-
-    `wholes` are the nanos of the roots where the leaves are not quite exact.
-    """
+def round_tree(exact: Mapping[Key, Fraction]) -> dict[Key, int]:
+    """Posted nanos of every key, without those of `_residual` for what is finer than a nano (its exact amount is `rest_of`)."""
     posted: dict[Key, int] = {}
     roots: dict[Root, dict[Key, Fraction]] = {}
-    wholes = {**whole_of(exact), **(wholes or {})}
+    wholes = whole_of(exact)
     for key, amount in exact.items():
         roots.setdefault((key[0], key[1], key[2]), {})[key] = amount * NANO
     for root, leaves in roots.items():

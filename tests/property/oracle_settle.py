@@ -131,29 +131,26 @@ def by_cost(facts: Facts, name: str, pool: Pool, ledger: list[Entry]) -> list[En
     if pool.over != "all" and pool.over:
         counted = [entry for entry in counted if entry.who.team in pool.over]
     totals = sums(counted, lambda entry: (entry.currency, entry.who))
-    moving = []
+    found: list[Entry] = []
     for line in facts.lines:
         if line.name == name and line.amount:
-            moving += [
-                replace(part, pool=name, reason="overhead", slot=(0, 0)) for part in spread(facts, line, line.span)
-            ]
-    found: list[Entry] = []
-    if pool.from_owner:
-        own = [entry for entry in ledger if entry.reason in SETTLED and entry.who.team == pool.from_owner]
-        moving += [replace(entry, pool=name, reason="overhead", cause="", claim=None) for entry in own]
-        found += [
-            replace(entry, pool=name, reason="overhead", cause="", claim=None, amount=-entry.amount) for entry in own
-        ]
-    for money in moving:
-        weights = {who: total for (currency, who), total in totals.items() if currency == money.currency and total > 0}
-        whole = sum(weights.values(), ZERO)
-        nobody = replace(money, who=facts.team("_unallocated"), cause="no demand")
-        found += (
-            [replace(money, who=who, amount=money.amount * weight / whole) for who, weight in weights.items()]
-            if whole
-            else [nobody]
-        )
+            for part in spread(facts, line, line.span):
+                money = replace(part, pool=name, reason="overhead")
+                nobody = replace(money, who=facts.team("_unallocated"), cause="no demand")
+                found += over_totals(money, totals) or [nobody]
+    for entry in ledger if pool.from_owner else ():
+        if entry.reason in SETTLED and entry.who.team == pool.from_owner:
+            money = replace(entry, pool=name, reason="overhead", cause="", claim=None)
+            shares = over_totals(money, totals)
+            found += [*shares, replace(money, amount=-money.amount)] if shares else []
     return found
+
+
+def over_totals(money: Entry, totals: dict[tuple[str, Who], Fraction]) -> list[Entry]:
+    """[] where nobody has a positive total in that currency."""
+    weights = {who: total for (currency, who), total in totals.items() if currency == money.currency and total > 0}
+    whole = sum(weights.values(), ZERO)
+    return [replace(money, who=who, amount=money.amount * weight / whole) for who, weight in weights.items()]
 
 
 # followers

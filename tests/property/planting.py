@@ -10,12 +10,13 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Fault:
-    """`old`, which occurs once in the module, becomes `new`."""
+    """`old`, which occurs once in the module, becomes `new`. `seed` is a world that shows it."""
 
     name: str
     module: str
     old: str
     new: str
+    seed: int = 0
 
 
 def plant(package: Path, folder: Path, fault: Fault | None) -> None:

@@ -163,6 +163,22 @@ def test_reservations_reach_each_resource_by_its_part_of_what_is_idle() -> None:
     }
 
 
+def test_a_line_on_a_resource_of_another_pool_counts_on_the_whole_pool() -> None:
+    """n1 is the pool's own and a's alone; m1 is known, but not the pool's; nobody knows gone."""
+    uses = [usage("a", 0, 1, 1), usage("b", 0, 1, 3, resource="n2"), usage("c", 0, 1, 4, resource="m1")]
+    rules = POOL + "method: proportional, scope: resource}"
+    for resource, expected in (("n1", {"a": 40}), ("m1", {"a": 10, "b": 30}), ("gone", {"a": 10, "b": 30})):
+        assert owed(by_hand(rules, [line("40", 0, 1, ResourceId=resource)], uses)) == expected
+
+
+def test_with_a_selector_on_workloads_every_known_resource_is_the_pools_own() -> None:
+    jobs = [workload("a", "a", queue="big"), workload("b", "b", queue="small")]
+    uses = [usage("a", 0, 1, 1), usage("b", 0, 1, 3, resource="n2")]
+    rules = POOL.replace("node: 'n*'", "queue: big") + "scope: resource}"
+    lines = [line("40", 0, 1, ResourceId="n2"), line("8", 0, 1, ResourceId="n1")]
+    assert owed(by_hand(rules, lines, uses, workloads=jobs)) == {"_idle": 40, "a": 8}
+
+
 def test_causes_of_idle_in_their_order() -> None:
     uses = [usage("a", 0, 1, 4, used=1)]
     rows = [capacity(0, 1, 8), capacity(0, 1, 2, state="down", resource="n2")]
@@ -240,6 +256,22 @@ def test_a_price_list_recovers_each_column_of_its_own_currency_by_its_money() ->
     }
 
 
+def test_a_price_list_is_split_evenly_where_all_columns_come_to_nothing() -> None:
+    rules = POOL + "method: rate_card, prices: [{per: hour, price: 1}]}"
+    lines = [
+        line("30", 0, 24),
+        line("-30", 0, 24),
+        line("5", 0, 24, component="other"),
+        line("-5", 0, 24, component="other"),
+    ]
+    assert owed(by_hand(rules, lines, [usage("a", 0, 10)]), "component") == {
+        ("a", "compute"): 5,
+        ("_residual", "compute"): -5,
+        ("a", "other"): 5,
+        ("_residual", "other"): -5,
+    }
+
+
 def test_a_pool_may_state_the_component_of_its_postings() -> None:
     found = owed(by_hand(POOL + "component: energy, method: proportional}", [line("8", 0, 1)], []), "component")
     assert found == {("_unallocated", "energy"): 8}
@@ -283,6 +315,20 @@ def test_even_fixed_direct_and_overheads() -> None:
         ("_unallocated", "usage", "no owner"): 25 + 3, ("_unallocated", "usage", "no pool"): 1,
     }  # fmt: skip
     assert found == expected
+
+
+def test_an_overhead_without_anyone_to_share_it_stays() -> None:
+    """What would be passed on stays with its owner; a line is nobody's. Where only b could share, b's currency alone counts."""
+    rules = """pools:
+  seats: {costs: {ServiceName: S}, method: even, members: [c]}
+  other: {costs: {ServiceName: T}, method: even, members: [b]}
+  plat: {costs: {ServiceName: P}, from: {owner: c}, by: cost, over: all}
+"""
+    rows = [line("20", 0, 1, ServiceName="S"), line("92", 0, 1, ServiceName="P")]
+    alone = {("c", "usage", ""): 20, ("_unallocated", "overhead", "no demand"): 92}
+    assert owed(by_hand(rules, rows, []), "reason", "cause") == alone
+    euros = line("7", 0, 1, ServiceName="T", BillingCurrency="EUR")
+    assert owed(by_hand(rules, [*rows, euros], []), "reason", "cause") == {**alone, ("b", "usage", ""): 7}
 
 
 def test_tax_follows_its_service_and_else_the_whole_bill() -> None:

@@ -31,6 +31,9 @@ EXTRA_SERVICE = {
     "rest": "Misc",
 }
 
+# What flows is spread to 10^-18 of a byte or a joule, so 10^14 in money for a few bytes is right to 28 digits and not to a nano's millionth.
+FLOWS = ("Net", "Power")
+
 
 def draw_rows(dice: random.Random, scene: Scene) -> dict[str, list[Row]]:
     most = (4, 6, 9, 12)[scene.size]
@@ -224,7 +227,11 @@ def draw_line(dice: random.Random, scene: Scene, index: int) -> Row:
     service = dice.choice(services)
     category = dice.choice(("Usage",) * 10 + ("Tax", "Credit", "Purchase", "Adjustment"))
     unused = dice.random() < 0.06
-    amount = -abs(draw_money(dice)) if category == "Credit" else draw_money(dice)
+    amount = draw_money(dice)
+    if service in FLOWS and abs(amount) > 10**9:
+        amount = amount.scaleb(-6)
+    if category == "Credit":
+        amount = -abs(amount)
     start, end = draw_charge(dice, scene)
     row: Row = dict.fromkeys((*FOCUS_NUMBERS, *FOCUS_TEXT))
     resources = {
