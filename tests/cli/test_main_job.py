@@ -76,7 +76,11 @@ def test_showback_as_json_adds_up_digit_for_digit(run: Run, posted: Path) -> Non
 def test_showback_for_reading(run: Run, posted: Path) -> None:
     shown = run("--project", posted, "report", "showback")
     assert shown.out.splitlines()[0] == "2 teams owe 150.00 USD of the bill of 270.00 USD for 2026-10; 43.5 % is idle."
-    assert [line.split()[0] for line in shown.out.splitlines()[3:7]] == ["speech", "vision", "_idle", "_unallocated"]
+    names = [line.split()[0] for line in shown.out.splitlines()[3:7]]
+    assert (sorted(names[:2]), names[2:]) == (
+        ["speech", "vision"],
+        ["_idle", "_unallocated"],
+    )  # the two differ by nanos
     assert "ledger head" in shown.out
 
 

@@ -53,7 +53,7 @@ def report_sheet(report: Report) -> Sheet:
         "title": report.title,
         "period": report.period,
         "head": report.head,
-        "policies": report.policies,
+        "policy": ", ".join(report.policies),
         "currencies": sections,
         **report.more,
         **(sections[0] if len(sections) == 1 else {}),

@@ -20,9 +20,10 @@ from apportion.verbs.agreement import policy_for
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import billed_periods, pins_of
+from apportion.verbs.world import pins_of
 
 NEAREST = 5
+NO_FIGURES = ("nothing-to-plan", "no-policy-in-force")  # a month that has no bill yet, or had no policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +150,13 @@ def figures(project: Project, month: str, ids: list[str], step: Step) -> Figures
             else Share(month, "final", "posted")
         )
         return Figures(share, project.books.posted(month), posted_charges(project, month, ids))
-    pins = pins_of(project)
-    if month not in billed_periods(project, pins):
-        return Figures(Share(month, "estimated", "no bill yet, so nothing is counted"), None, CHARGES.empty_table())
     period = parse_period(month)
-    made = compute(project, period, policy_for(project, period), pins, step).plan
+    try:
+        made = compute(project, period, policy_for(project, period), pins_of(project), step).plan
+    except ProjectError as error:
+        if error.code not in NO_FIGURES:
+            raise
+        return Figures(Share(month, "estimated", f"{error.message}: nothing is counted"), None, CHARGES.empty_table())
     charges = pa.Table.from_batches(charges_of(made), schema=CHARGES)
     return Figures(Share(month, "estimated", "not posted yet"), made.postings, charges)
 

@@ -6,6 +6,8 @@ A folder that already holds a project is left as it is, edits and all; only what
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow.compute as pc
+
 from apportion.model.times import parse_period
 from apportion.reports.equation import Equation
 from apportion.reports.report import Report
@@ -20,6 +22,7 @@ from apportion.verbs.settings import FILE
 from apportion.verbs.steps import Step, silent
 
 PERIOD = parse_period("2026-10")
+FEW = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,12 @@ def demo(folder: str | Path = "demo", seed: int | None = None, scale: str | None
 
 
 def telling_run(project: Project) -> str:
-    """A job of several attempts, the one with the most: its cost is more than one line."""
-    workloads = project.books.scan("workloads", columns=["workload", "run"])
-    counts = workloads.group_by("run").aggregate([("workload", "count")])
-    best = max(zip(counts["workload_count"].to_pylist(), counts["run"].to_pylist(), strict=True), default=(0, ""))
-    return str(best[1])
+    """A job of an owner that went through a few attempts with different ends: its cost is more than one line, and fits a screen."""
+    charges = project.books.scan("charges", columns=["workload", "team"])
+    owned = set(charges.filter(pc.invert(pc.starts_with(charges["team"], "_")))["workload"].to_pylist())
+    ends: dict[str, list[str]] = {}
+    for row in project.books.scan("workloads", columns=["workload", "run", "outcome"]).to_pylist():
+        if row["workload"] in owned:
+            ends.setdefault(row["run"], []).append(row["outcome"])
+    few = {run: found for run, found in ends.items() if len(found) <= FEW} or ends
+    return max(few, key=lambda run: (len(set(few[run])), len(few[run]), run), default="")

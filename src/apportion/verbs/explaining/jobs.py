@@ -51,7 +51,13 @@ def job_nodes(computed: Computed, charges: pa.Table, own: Whose) -> tuple[Node, 
         amount = total(here["amount"].to_pylist())
         text = f"{pool}: {shown(amount, currency)} for {measure_of(policy.pools[pool]).amount(units)} on {counted(len(set(here['day'].to_pylist())), 'day')}"
         rule = clause(policy, f"shared by {policy.pools[pool].method.replace('_', ' ')}", "pools", pool)
-        steps = (rule, lines_node(placed, pool), *price_nodes(computed, pool), *usage_nodes(computed, pool, own), owner_node(here, currency))
+        steps = (
+            rule,
+            lines_node(placed, pool),
+            *price_nodes(computed, pool),
+            *usage_nodes(computed, pool, own),
+            owner_node(here, currency),
+        )
         nodes.append(Node(text, {"pool": pool, "amount": amount, "currency": currency, "units": str(units)}, steps))
     return tuple(nodes)
 
