@@ -33,7 +33,7 @@ lint: $(VENV)/.ready-dev ## format, then lint, types and import contracts
 	@$(BIN)/ruff format --quiet src tests bench
 	@$(BIN)/python tests/run.py lint types contracts
 
-docs: $(VENV)/.ready-dev ## rewrite the generated parts of docs/reference
+docs: $(VENV)/.ready-dev ## bring the reference and the outputs that pages show up to date
 	@$(BIN)/python tests/docs.py
 
 build: $(VENV)/.ready-dev ## the wheel, in dist/
