@@ -169,6 +169,19 @@ def test_a_policy_that_begins_later_leaves_the_stored_one_in_force(run: Run, pos
     assert run(*at, "plan", "-o", "json").value()["policy"] == was
 
 
+def test_a_quarter_is_the_months_that_are_there(run: Run, posted: Path) -> None:
+    at = ("--project", posted)
+    assert run(*at, "plan", "--period", "2026-Q4", "-o", "json").value()["period"] == "2026-10"
+    assert run(*at, "report", "showback", "--period", "2026-Q4", "-o", "json").value()["bill"] == "270"
+
+
+def test_what_was_posted_can_be_read_while_the_policy_is_being_edited(run: Run, posted: Path) -> None:
+    (posted / "policy.yaml").write_text("policy: [half a", "utf-8")
+    assert run("--project", posted, "report", "idle").code == 0
+    assert run("--project", posted, "explain", "vision").code == 0
+    assert run("--project", posted, "cost", "j1").code == 0
+
+
 def test_piping_into_head_is_quiet(posted: Path) -> None:
     script = (
         f"{sys.executable} -c 'from apportion.cli.main import main; main()' --project {posted} report trend | head -n 1"

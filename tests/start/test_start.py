@@ -85,6 +85,17 @@ def test_check_suggests_the_owner_rule_with_the_nearest_team(run: Run, posted: P
     assert gap["fix"] == 'under `owners` in policy.yaml: - {when: {user: "speech-lab"}, team: speech}'
 
 
+def test_check_names_services_that_no_pool_claims(run: Run, posted: Path) -> None:
+    edit(posted / "policy.yaml", "  rest: {costs: otherwise, by: cost, over: all}\n", "")
+    gaps = run("--project", posted, "check", "-o", "json").value()["gaps"]
+    assert next((gap["cause"], gap["labels"], gap["amount"]) for gap in gaps) == (
+        "no pool",
+        {"ServiceName": "Support"},
+        "30",
+    )
+    assert 'costs: {ServiceName: "Support"}' in gaps[0]["fix"]
+
+
 def test_check_goes_on_after_a_failure_and_exits_1(run: Run, posted: Path) -> None:
     edit(posted / "usage/jobs.csv", "2026-10-01T20:00:00Z,1", "2026-10-01T21:00:00Z,1")
     (posted / "bills/acme.csv").unlink()

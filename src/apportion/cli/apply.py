@@ -25,8 +25,7 @@ def apply(
 
     project = call.project()
     done = [
-        post(project, period, run_id, call.bar)
-        for period in call.months(billed_periods(project, pins_of(project)) if call.period is None else ())
+        post(project, period, run_id, call.bar) for period in call.months(billed_periods(project, pins_of(project)))
     ]
     lines = [
         f"Posted {counted(one.entries, 'entry', 'entries')} for {one.period}."

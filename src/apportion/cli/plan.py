@@ -32,7 +32,7 @@ def plan(
     from apportion.verbs.world import billed_periods, pins_of
 
     project = call.project()
-    months = call.months(billed_periods(project, pins_of(project)) if call.period is None else ())
+    months = call.months(billed_periods(project, pins_of(project)))
     made = [compute(project, period, engine, call.bar) for period in months]
     code = PENDING if exit_code and any(one.pending for one in made) else OK
     talk = tuple(

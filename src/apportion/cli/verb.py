@@ -76,10 +76,12 @@ class Call:
         return open_project(self.folder)
 
     def months(self, known: Iterable[str], hint: str = "run `apportion ingest` first") -> "list[Period]":
-        """The months asked for, else the newest of those known."""
+        """The months asked for (of a quarter, those known), else the newest of those known."""
         from apportion.verbs.periods import asked
 
-        return asked(self.period, known, today(), hint)
+        some = set(known)
+        months = asked(self.period, some, today(), hint)
+        return [month for month in months if len(months) == 1 or str(month) in some] or months
 
     @property
     def flag(self) -> str:

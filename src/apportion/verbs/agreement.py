@@ -4,7 +4,9 @@ Policies are kept in the books by content hash. The file on disk is a candidate 
 since editing it is how people change their mind about an open period.
 """
 
-from apportion.errors import PolicyError, ProjectError
+from contextlib import suppress
+
+from apportion.errors import ApportionError, PolicyError, ProjectError
 from apportion.model.times import Period
 from apportion.policy.document import Policy
 from apportion.policy.load import load_policy
@@ -29,8 +31,9 @@ def policy_for(project: Project, period: Period) -> Policy:
 
 def policy_of_version(project: Project, version: str) -> Policy:
     """The rules that a run was computed with; from the file on disk where it says the same, since its lines are the ones that people see."""
-    if project.policy.version == version:
-        return project.policy
+    with suppress(ApportionError):  # a file that is being edited says nothing about what was posted
+        if project.policy.version == version:
+            return project.policy
     for stored in project.books.policies():
         if stored.version == version:
             return load_policy(stored.text, stored.file)
