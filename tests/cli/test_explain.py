@@ -115,3 +115,12 @@ def test_a_backup_has_the_same_head(run: Run, posted: Path, tmp_path: Path) -> N
     assert run("--project", other, "report", "showback", "-o", "json").value()["bill"] == "270"
     assert "error[books-exist]" in run("--project", other, "backup", copy, "--restore").err
     assert "error[no-backup]" in run("--project", other, "backup", tmp_path / "none.tar", "--restore").err
+
+
+def test_a_month_posted_by_other_rules_is_not_called_false(
+    run: Run, posted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apportion.verbs.explain.RULES", "later")
+    refused = run("--project", posted, "explain", "vision")
+    assert refused.code == 1
+    assert "error[engine-changed]: 2026-10 was posted by the rules of engine 1; this release has later" in refused.err

@@ -39,6 +39,7 @@ from apportion.model.money import to_decimal
 from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
 
+RULES = "1"  # raised whenever the same evidence and policy may give other figures, so that old postings are not taken for false ones
 STATED = ("direct", "even", "fixed")
 NOBODY_CLAIMS = {NO_POOL: "no pool", PROBLEM: "problem"}
 

@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.errors import InvariantError
+from apportion.engine.plan import RULES
+from apportion.errors import BooksError, InvariantError
 from apportion.model.money import plain
 from apportion.model.rows import POSTING_KEY, SYSTEM_OWNERS
 from apportion.model.times import Interval, Period, day_start
@@ -103,9 +104,21 @@ def ground_of(project: Project, period: Period) -> Ground:
     if not runs:
         return Ground(None, policy_for(project, period), pins_of(project))
     last = runs[-1]
+    refuse_other_rules(last.engine, period)
     return Ground(
         project.books.posted(str(period)), policy_of_version(project, last.policy_version), Pins(last.inputs, last.seq)
     )
+
+
+def refuse_other_rules(engine: str, period: Period) -> None:
+    """Figures of an earlier release may differ by its rules; that is not the record's fault."""
+    rules = engine.partition("/")[2]
+    if rules != RULES:
+        raise BooksError(
+            "engine-changed",
+            f"{period} was posted by the rules of engine {rules or '0'}; this release has {RULES}",
+            hint=f"`apportion plan --period {period}` shows what would differ, `apply` posts it",
+        )
 
 
 def picked(target: Target, computed: Computed) -> tuple[pa.Table, list[int]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from apportion.books.shapes import StoredPlan
 from apportion.engine.lines import Bill
-from apportion.engine.plan import Plan, World, make_plan
+from apportion.engine.plan import RULES, Plan, World, make_plan
 from apportion.errors import Problem, ProjectError
 from apportion.model.times import Period
 from apportion.policy.document import Policy
@@ -98,7 +98,7 @@ def stored(made: Plan, pins: Pins, head: str, engine: str) -> StoredPlan:
         head=head,
         postings=made.postings,
         bill_days=made.bill_days,
-        summary={"engine": engine, "bills": len(made.bills), "problems": len(made.problems)},
+        summary={"engine": f"{engine}/{RULES}", "bills": len(made.bills), "problems": len(made.problems)},
     )
 
 
