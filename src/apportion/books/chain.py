@@ -1,7 +1,7 @@
 """The ledger's chain: each link's hash covers the one before it, so that one changed, missing or added byte shows in every later head.
 
-A run is a link of its own, followed by one link for each of its postings. Numbers of links have no gaps. A link is hashed as its fields,
-each with its length before it: no two different links can have the same bytes.
+A run is a link of its own, followed by one link for each of its postings. Numbers of links have no gaps. A link is hashed as its fields
+with their lengths before them: no two different links have the same bytes.
 """
 
 import hashlib
@@ -26,8 +26,13 @@ def link(previous: str, fields: Iterable[object]) -> str:
 
 
 def canonical(fields: Iterable[object]) -> bytes:
-    texts = [(plain(field) if isinstance(field, Decimal) else str(field)).encode() for field in fields]
-    return b"".join(b"%d:%b," % (len(text), text) for text in texts)
+    """The lengths of all fields, then the fields: `4,3:12.5USD`."""
+    texts = [field if type(field) is str else spelled(field) for field in fields]
+    return f"{','.join(map(str, map(len, texts)))}:{''.join(texts)}".encode()
+
+
+def spelled(field: object) -> str:
+    return plain(field) if isinstance(field, Decimal) else str(field)
 
 
 def run_link(previous: str, run: Mapping[str, Any]) -> str:

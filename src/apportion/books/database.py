@@ -5,15 +5,15 @@ because one that reads first and then writes fails at once when another writer c
 writer from a transaction-level advisory lock, so that both behave alike.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import Connection, Engine, Table, create_engine, event, insert, make_url, text
 from sqlalchemy.exc import ArgumentError
 
-from apportion.errors import BooksError
+from apportion.errors import BooksError, require_equal
 
 BUSY_S = 60
 WRITER_KEY = 4_711_208_115_003
@@ -62,6 +62,20 @@ def writing(engine: Engine) -> Iterator[Connection]:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": WRITER_KEY})
         yield connection
+
+
+def insert_rows(connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """As the driver takes them, for tables where SQLAlchemy's care for every single value takes longer than the database."""
+    kinds = [table.c[name].type.bind_processor(connection.dialect) for name in columns]
+    if any(kinds):
+        rows = [tuple(kind(value) if kind else value for kind, value in zip(kinds, row, strict=True)) for row in rows]
+    statement = insert(table).compile(dialect=connection.dialect, column_keys=columns)
+    order = statement.positiontup
+    if order is None:
+        connection.exec_driver_sql(str(statement), [dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        require_equal(f"the order of columns of {table.name}", list(columns), list(order))
+        connection.exec_driver_sql(str(statement), list(rows))
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """What goes wrong below the books, said so that a person can act on it."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,8 +15,8 @@ from apportion.errors import BooksError
 def spoken() -> Iterator[None]:
     try:
         yield
-    except DBAPIError as error:
-        message = f"the database of the books failed: {error.orig}"
+    except (DBAPIError, sqlite3.Error) as error:
+        message = f"the database of the books failed: {error.orig if isinstance(error, DBAPIError) else error}"
         hint = "nothing was half written; see that it is reachable and has space, then try again"
         raise BooksError("database-failed", message, hint=hint) from error
     except (OSError, ArrowException, CommitFailedException) as error:

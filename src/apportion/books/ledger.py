@@ -2,12 +2,13 @@
 
 import datetime as dt
 import json
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import Connection, select, union_all
+from sqlalchemy import ColumnElement, Connection, Text, cast, select, union_all
 
 from apportion.books import record
 from apportion.books.chain import GENESIS
@@ -26,29 +27,38 @@ ENTRIES = pa.schema([
 def read_entries(connection: Connection, **filters: object) -> pa.Table:
     """Raw ledger rows in order. Filters are column=value or column=[values]; both sides of the double entry are there."""
     table = record.entries
-    query = select(*(table.c[name] for name in ENTRIES.names)).order_by(table.c.seq)
+    conditions = []
     for name, value in filters.items():
         if name not in table.c:
-            raise BooksError(
-                "unknown-column", f"the ledger has no column {name!r}", hint="columns: " + ", ".join(ENTRIES.names)
-            )
+            hint = "columns: " + ", ".join(ENTRIES.names)
+            raise BooksError("unknown-column", f"the ledger has no column {name!r}", hint=hint)
         values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
-        query = query.where(table.c[name].in_([str(item) if isinstance(item, dt.date) else item for item in values]))
-    rows = connection.execute(query).all()
-    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(ENTRIES.names)
-    place = ENTRIES.names.index("day")
-    columns[place] = [dt.date.fromisoformat(day) if day else None for day in columns[place]]
+        conditions.append(table.c[name].in_([str(item) if isinstance(item, dt.date) else item for item in values]))
+    return read_rows(connection, ENTRIES, *conditions)
+
+
+def read_rows(connection: Connection, schema: pa.Schema, *conditions: ColumnElement[bool]) -> pa.Table:
+    """Amounts and days travel as text and are read by Arrow: exact, and quicker than an object for each."""
+    table = record.entries
+    columns = [cast(table.c[name], Text) if name == "amount" else table.c[name] for name in schema.names]
+    rows = connection.execute(select(*columns).where(*conditions).order_by(table.c.seq)).all()
+    values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
     return pa.Table.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(columns, ENTRIES, strict=True)], schema=ENTRIES
+        [arrow(column, field) for column, field in zip(values, schema, strict=True)], schema=schema
     )
+
+
+def arrow(values: Sequence[Any], field: pa.Field) -> pa.Array:
+    if field.name == "day":
+        return pa.array([day or None for day in values], TEXT).cast(field.type)
+    return pa.array(values, TEXT).cast(field.type) if field.name == "amount" else pa.array(values, field.type)
 
 
 def read_posted(connection: Connection, period: str | None) -> pa.Table:
     """The owners' side, added up over all runs; what came to zero is left out."""
-    entries = read_entries(connection, **({"period": period} if period else {}))
-    owners = entries.filter(pc.invert(pc.starts_with(entries["account"], CONTRA))).select(POSTINGS.names)
-    if not owners.num_rows:
-        return POSTINGS.empty_table()
+    table = record.entries
+    conditions = [table.c.account.not_like(CONTRA + "%"), *([table.c.period == period] if period else [])]
+    owners = read_rows(connection, POSTINGS, *conditions)
     totals = owners.group_by([*POSTING_KEY]).aggregate([("amount", "sum")]).rename_columns([*POSTING_KEY, "amount"])
     totals = totals.filter(pc.not_equal(totals["amount"], pa.scalar(0, MONEY)))
     return totals.sort_by([(name, "ascending") for name in POSTING_KEY]).select(POSTINGS.names).cast(POSTINGS)

@@ -11,7 +11,7 @@ from apportion.books.catalog import Evidence
 from apportion.books.chain import BILL_DAY, ENTRY_FIELDS, entry_link, run_link
 from apportion.books.charges import tag_inputs, write_charges
 from apportion.books.content import Content, content_of, day_totals, evidence_digests, totals
-from apportion.books.database import reading, writing
+from apportion.books.database import insert_rows, reading, writing
 from apportion.books.ledger import CONTRA, link_number, read_head
 from apportion.books.locks import Locks
 from apportion.books.publish import publish, published
@@ -20,6 +20,7 @@ from apportion.errors import BooksError, require_equal
 from apportion.model.rows import POSTINGS
 
 TEAM = POSTINGS.names.index("team")
+Posting = tuple[Any, ...]  # in the order of POSTINGS, the day as ISO text
 
 
 def post(evidence: Evidence, locks: Locks, run: Run) -> Posted:
@@ -87,30 +88,31 @@ def moved(run: Run, what: str) -> BooksError:
 
 def append(connection: Connection, content: Content) -> Posted:
     """Assert, write, read back, assert again; the caller's transaction commits only what passed."""
-    earlier = read_postings(connection, content.run.period)
-    check_days(content, earlier + content.postings, "before posting")
-    row = run_row(connection, content)
-    rows = entry_rows(content, row)
-    row["head_after"] = rows[-1]["hash"] if rows else row["hash"]
-    connection.execute(insert(record.runs), [row])
-    if content.bill_days:
-        days = [dict(zip(BILL_DAY, (*key, amount), strict=True)) for key, amount in sorted(content.bill_days.items())]
-        connection.execute(insert(record.bill_days), [{"run_id": row["run_id"], **day} for day in days])
+    earlier = earlier_postings(connection, content.run.period)
+    check_days(content, [*earlier, *content.postings], "before posting")
+    accounts = [*((f"team:{row[TEAM]}", row) for row in content.postings), *contra(content)]
+    run = run_row(connection, content, len(accounts))
+    rows = entry_rows(run, accounts)
+    run["head_after"] = rows[-1][-1] if rows else run["hash"]
+    connection.execute(insert(record.runs), [run])
+    days = [(run["run_id"], *key, amount) for key, amount in sorted(content.bill_days.items())]
+    if days:
+        insert_rows(connection, record.bill_days, ("run_id", *BILL_DAY), days)
     if rows:
-        connection.execute(insert(record.entries), rows)
-    check_days(content, read_postings(connection, content.run.period), "as read back")
-    check_links(connection, row)
-    return Posted(row["run_id"], posted=True, entries=len(rows), head=row["head_after"])
+        insert_rows(connection, record.entries, (*ENTRY_FIELDS, "hash"), rows)
+    stored = check_links(connection, run)
+    check_days(content, [*earlier, *stored], "as read back")
+    return Posted(run["run_id"], posted=True, entries=len(rows), head=run["head_after"])
 
 
-def read_postings(connection: Connection, period: str) -> list[tuple[Any, ...]]:
+def earlier_postings(connection: Connection, period: str) -> list[Posting]:
     table = record.entries
     columns = [table.c[name] for name in POSTINGS.names]
     owners = select(*columns).where(table.c.period == period, table.c.account.not_like(CONTRA + "%"))
-    return [tuple(row) for row in connection.execute(owners)]
+    return [tuple(row) for row in connection.execute(owners).all()]
 
 
-def check_days(content: Content, postings: list[tuple[Any, ...]], when: str) -> None:
+def check_days(content: Content, postings: list[Posting], when: str) -> None:
     """The sum of postings is the bill, for every bill, currency, component and day."""
     found = day_totals(postings)
     for key in sorted({*found, *content.bill_days}):
@@ -118,7 +120,7 @@ def check_days(content: Content, postings: list[tuple[Any, ...]], when: str) -> 
         require_equal(what, content.bill_days.get(key, 0), found.get(key, 0))
 
 
-def run_row(connection: Connection, content: Content) -> dict[str, Any]:
+def run_row(connection: Connection, content: Content, entries: int) -> dict[str, Any]:
     run, policies = content.run, record.policies
     policy = connection.scalar(select(policies.c.sha256).where(policies.c.version == run.policy_version))
     if policy is None:
@@ -128,7 +130,6 @@ def run_row(connection: Connection, content: Content) -> dict[str, Any]:
             hint="save the policy before posting by it",
         )
     seq = (connection.scalar(select(func.max(record.runs.c.last_seq))) or 0) + 1
-    entries = len(content.postings) + len(contra_rows(content))
     row = {
         "seq": seq, "run_id": run.run_id, "period": run.period, "plan_digest": run.plan_digest, "policy_version": run.policy_version,
         "policy_sha256": policy, "inputs": content.inputs, "evidence": json.dumps(evidence_digests(connection, run.inputs), sort_keys=True),
@@ -139,39 +140,32 @@ def run_row(connection: Connection, content: Content) -> dict[str, Any]:
     return row
 
 
-def contra_rows(content: Content) -> list[tuple[Any, ...]]:
+def contra(content: Content) -> list[tuple[str, Posting]]:
     """The other side of the double entry: what each bill gave, so that a run adds up to nothing."""
     places = [POSTINGS.names.index(name) for name in ("period", "bill", "currency")]
     given = totals((tuple(row[place] for place in places), row[-1]) for row in content.postings)
-    return [
-        (*key, *[""] * (len(POSTINGS.names) - len(key) - 1), amount.copy_negate())
-        for key, amount in sorted(given.items())
-    ]
+    blank = [""] * (len(POSTINGS.names) - len(places) - 1)
+    return [(CONTRA + key[1], (*key, *blank, amount.copy_negate())) for key, amount in sorted(given.items())]
 
 
-def entry_rows(content: Content, run: dict[str, Any]) -> list[dict[str, Any]]:
+def entry_rows(run: dict[str, Any], accounts: list[tuple[str, Posting]]) -> list[tuple[Any, ...]]:
     rows, head = [], run["hash"]
-    accounts = [(f"team:{row[TEAM]}", row) for row in content.postings] + [
-        (CONTRA + row[1], row) for row in contra_rows(content)
-    ]
-    for seq, (account, row) in enumerate(accounts, run["seq"] + 1):
-        fields = (seq, run["run_id"], account, *row)
+    for seq, (account, posting) in enumerate(accounts, run["seq"] + 1):
+        fields = (seq, run["run_id"], account, *posting)
         head = entry_link(head, fields)
-        rows.append({**dict(zip(ENTRY_FIELDS, fields, strict=True)), "hash": head})
+        rows.append((*fields, head))
     return rows
 
 
-def check_links(connection: Connection, run: dict[str, Any]) -> None:
-    """The run as the database gives it back: every link, and both sides adding up to nothing."""
-    table = record.entries
-    rows = connection.execute(
-        select(*(table.c[name] for name in ENTRY_FIELDS)).where(table.c.run_id == run["run_id"]).order_by(table.c.seq)
-    ).all()
+def check_links(connection: Connection, run: dict[str, Any]) -> list[Posting]:
+    """The run as the database gives it back: every link, and both sides adding up to nothing. Returns the owners' side."""
+    table, where = record.entries, f"of run {run['run_id']} as read back"
+    columns = [table.c[name] for name in ENTRY_FIELDS]
+    rows = connection.execute(select(*columns).where(table.c.run_id == run["run_id"]).order_by(table.c.seq)).all()
     head = run["hash"]
     for row in rows:
         head = entry_link(head, row)
-    require_equal(f"the last link of run {run['run_id']} as read back", run["head_after"], head)
-    require_equal(f"entries of run {run['run_id']} as read back", run["entries"], len(rows))
-    require_equal(
-        f"the sum of run {run['run_id']} as read back", {}, totals(((row.currency,), row.amount) for row in rows)
-    )
+    require_equal(f"the last link {where}", run["head_after"], head)
+    require_equal(f"the number of entries {where}", run["entries"], len(rows))
+    require_equal(f"the sum {where}", {}, totals(((row.currency,), row.amount) for row in rows))
+    return [tuple(row[3:]) for row in rows if not row.account.startswith(CONTRA)]

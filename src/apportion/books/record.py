@@ -83,7 +83,7 @@ entries = Table(
     "entries", record,
     whole("seq", key=True), text("run_id"), text("account"), *(text(name) for name in POSTING_KEY),
     Column("amount", Exact, nullable=False), text("hash"),
-    Index("entries_period", "period"), Index("entries_run", "run_id"), Index("entries_hash", "hash"),
+    Index("entries_period", "period"), Index("entries_run", "run_id"),
 )  # fmt: skip
 periods = Table("periods", record, text("period", key=True), text("status"))
 audit = Table(
