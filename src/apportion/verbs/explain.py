@@ -184,7 +184,8 @@ def title_of(target: Target, figures: Sequence[Figure], computed: Computed, peri
     amounts = " and ".join(shown(figure.planned, figure.currency) for figure in figures) or "nothing"
     posted = bool(figures) and all(figure.posted is not None for figure in figures)
     state = "posted, and the same when computed again" if posted else "not posted yet, computed"
-    evidence = f"{counted(len(computed.world.cost_lines), 'cost line')} and the usage of {counted(len(computed.world.workloads), 'workload')}"
+    workloads = len(computed.plan.trace.setting.workforce.ids)  # several sources may speak of one
+    evidence = f"{counted(len(computed.world.cost_lines), 'cost line')} and the usage of {counted(workloads, 'workload')}"
     return f"{said(target, amounts)} for {period}: {state} from {evidence}."
 
 
