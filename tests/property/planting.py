@@ -16,7 +16,7 @@ class Fault:
     module: str
     old: str
     new: str
-    seed: int = 0
+    seed: int = 1
 
 
 def plant(package: Path, folder: Path, fault: Fault | None) -> None:
