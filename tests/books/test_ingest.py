@@ -287,3 +287,26 @@ def test_cost_lines_without_a_stated_scope_speak_for_what_they_name(books: Books
         books.ingest(delivery(MONTH, "copy", cost_lines=cost_lines([cost_line("l", "1", source="copy")])))
     apart = cost_lines([cost_line("l", "1", source="s3", ServiceName="S3")])
     assert books.ingest(delivery(MONTH, "s3", cost_lines=apart)).changed
+
+
+def test_a_delivery_without_bills_leaves_the_scopes_of_its_source(books: Books) -> None:
+    books.ingest(delivery(MONTH, "aws", cost_lines=cost_lines([cost_line("l", "1")])))
+    books.ingest(delivery(MONTH, "aws", usage=gpu_hours(1, source="aws")))
+    with pytest.raises(BooksError, match="scope-overlap"):
+        books.ingest(delivery(MONTH, "copy", cost_lines=cost_lines([cost_line("l", "1", source="copy")])))
+
+
+def test_a_source_that_becomes_a_reference_makes_room(books: Books) -> None:
+    lines = cost_lines([cost_line("l", "1")])
+    books.ingest(delivery(MONTH, "aws", cost_lines=lines))
+    books.ingest(replace(delivery(MONTH, "aws", cost_lines=lines), scopes=(scope(role="reference"),)))
+    assert books.reference_sources() == ["aws"]
+    assert books.ingest(delivery(MONTH, "copy", cost_lines=cost_lines([cost_line("l", "1", source="copy")]))).changed
+
+
+def test_every_deed_has_its_note(books: Books) -> None:
+    delivered = books.ingest(delivery(usage=gpu_hours(1)))
+    books.ingest(delivery(usage=gpu_hours(1)))
+    books.save_policy("v1", "policy: test\n", "policy.yaml", "test", "2026-01-01")
+    assert [note.what for note in books.audit()] == ["create", "delivery", "policy"]
+    assert books.audit()[1].detail == delivered.delivery_id

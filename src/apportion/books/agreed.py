@@ -10,6 +10,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, delete, insert, select
 
 from apportion.books import record
+from apportion.books.audit import note
 from apportion.books.chain import rows_digest
 from apportion.books.shapes import StoredPlan, StoredPolicy
 from apportion.errors import BooksError
@@ -29,6 +30,7 @@ def save_policy(connection: Connection, policy: StoredPolicy) -> None:
         return
     values = {name: getattr(policy, name) for name in ("version", "text", "file", "name", "effective")}
     connection.execute(insert(table).values(**values, sha256=policy_sha256(policy), saved_s=int(time.time())))
+    note(connection, "policy", f"{policy.name} {policy.version} from {policy.file}")
 
 
 def read_policies(connection: Connection) -> list[StoredPolicy]:

@@ -10,6 +10,7 @@ import pyarrow.dataset as ds
 from sqlalchemy import select
 
 from apportion.books import agreed, deliveries, ledger, record
+from apportion.books.audit import Note, read_notes
 from apportion.books.backup import backup
 from apportion.books.catalog import Evidence
 from apportion.books.database import reading, writing
@@ -158,6 +159,11 @@ class Books:
         """Removes files older than this that nothing names, and returns them."""
         with spoken():
             return collect(self.evidence, self.locks, older_than_s)
+
+    def audit(self) -> list[Note]:
+        """Who did what, oldest first."""
+        with spoken(), reading(self.engine) as connection:
+            return read_notes(connection)
 
     def close(self) -> None:
         self.engine.dispose()

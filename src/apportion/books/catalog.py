@@ -5,6 +5,7 @@ died may have left Iceberg's own pointer further on; the next writer, holding th
 what the dead one wrote is nobody's: `gc` sweeps it up.
 """
 
+import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ class Evidence:
         self.written = Written()
         self.properties: dict[str, Any] = {
             "py-io-impl": f"{SyncedFileIO.__module__}.{SyncedFileIO.__name__}",
-            LOGICAL: self.logical, PHYSICAL: self.physical, WRITTEN: self.written,
+            LOGICAL: self.logical, PHYSICAL: self.physical, WRITTEN: self.written, **object_store(),
         }  # fmt: skip
         url = engine.url.update_query_dict({"timeout": str(BUSY_S)}) if engine.dialect.name == "sqlite" else engine.url
         self.catalog = SqlCatalog(
@@ -227,6 +228,12 @@ class Evidence:
     def place(self, path: str) -> str:
         """Where a recorded file is now."""
         return f"{self.physical}/{path}"
+
+
+def object_store() -> dict[str, str]:
+    """Credentials and region come from the usual AWS variables by themselves; the place of an S3-compatible store does not."""
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    return {"s3.endpoint": endpoint, "s3.force-virtual-addressing": "false"} if endpoint else {}
 
 
 def kind_of(path: str) -> str:

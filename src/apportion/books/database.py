@@ -60,6 +60,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
     """One write transaction: all of it or nothing."""
     with engine.execution_options(apportion_write=True).begin() as connection:
         if connection.dialect.name == "postgresql":
+            connection.execute(text(f"SET LOCAL lock_timeout = '{BUSY_S}s'"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": WRITER_KEY})
         yield connection
 

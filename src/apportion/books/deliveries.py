@@ -1,12 +1,85 @@
-"""Reading what was delivered: deliveries, their problems, and the rows that were set aside."""
+"""What was delivered: recorded with its problems, quarantine, role and scopes, and read again."""
 
 import json
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Table, func, insert, select, update
 
 from apportion.books import record
+from apportion.books.audit import note
+from apportion.books.prepare import Prepared
+from apportion.books.scopes import record_scopes
+from apportion.books.shapes import Receipt
 from apportion.errors import Problem
+
+
+def record_delivery(connection: Connection, prepared: Prepared, replaced: Mapping[str, int]) -> Receipt:
+    """The delivery with its problems, quarantine, files, role and scopes: part of the transaction that publishes its rows."""
+    delivery, table = prepared.delivery, record.deliveries
+    seq = (connection.scalar(select(func.max(table.c.seq))) or 0) + 1
+    delivery_id = f"d{seq:06d}-{prepared.digest[:12]}"
+    rows = {name: part.num_rows for name, part in prepared.rows.items()}
+    supersede(connection, prepared, delivery_id)
+    connection.execute(
+        insert(table).values(
+            seq=seq, delivery_id=delivery_id, source=delivery.source, start_s=delivery.window.start_s, end_s=delivery.window.end_s,
+            tables=json.dumps(sorted(rows)), digest=prepared.digest, rows=json.dumps(rows), replaced=json.dumps(dict(replaced)),
+            quarantined=len(prepared.conflicts), received_s=int(time.time()),
+        )
+    )  # fmt: skip
+    record_role(connection, prepared)
+    if prepared.scopes or "cost_lines" in prepared.rows:
+        record_scopes(connection, delivery.source, delivery.window, prepared.scopes)
+    tied = {"delivery_id": delivery_id, "source": delivery.source}
+    told = [*delivery.problems, *(conflict.problem(delivery.source) for conflict in prepared.conflicts)]
+    insert_all(connection, record.problems, [{**tied, **readable(asdict(problem))} for problem in told])
+    held = [
+        {"table": conflict.table, "key": conflict.key, "content": conflict.content} for conflict in prepared.conflicts
+    ]
+    insert_all(connection, record.quarantine, [{**tied, **readable(row)} for row in held])
+    insert_all(
+        connection, record.delivered_files, [{"delivery_id": delivery_id, **asdict(file)} for file in delivery.files]
+    )
+    note(connection, "delivery", delivery_id)
+    return Receipt(
+        changed=True, delivery_id=delivery_id, rows=rows, replaced=dict(replaced),
+        quarantined=len(prepared.conflicts), outside=prepared.outside,
+    )  # fmt: skip
+
+
+def insert_all(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def readable(row: dict[str, str]) -> dict[str, str]:
+    """PostgreSQL takes no NUL in a text, and a bad row may well have one."""
+    return {name: text.replace("\0", "\ufffd") for name, text in row.items()}
+
+
+def record_role(connection: Connection, prepared: Prepared) -> None:
+    """A source's role is what it last stated with its scopes; a delivery without any says nothing about it."""
+    table, name = record.sources, prepared.delivery.source
+    known = connection.execute(select(table.c.role).where(table.c.name == name)).one_or_none()
+    if known is None:
+        connection.execute(insert(table).values(name=name, role=prepared.role))
+    elif prepared.delivery.scopes:
+        connection.execute(update(table).where(table.c.name == name).values(role=prepared.role))
+
+
+def supersede(connection: Connection, prepared: Prepared, delivery_id: str) -> None:
+    """Earlier deliveries of which nothing is left: their problems are no longer anybody's."""
+    table, window = record.deliveries, prepared.delivery.window
+    covered = select(table.c.seq, table.c.tables).where(
+        table.c.source == prepared.delivery.source, table.c.superseded_by.is_(None),
+        table.c.start_s >= window.start_s, table.c.end_s <= window.end_s,
+    )  # fmt: skip
+    for row in connection.execute(covered).all():
+        if set(json.loads(row.tables)) <= set(prepared.rows):
+            connection.execute(update(table).where(table.c.seq == row.seq).values(superseded_by=delivery_id))
 
 
 def read_deliveries(connection: Connection) -> list[dict[str, Any]]:

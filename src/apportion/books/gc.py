@@ -6,6 +6,7 @@ from pyarrow.fs import FileSelector, FileType
 from sqlalchemy import delete, select
 
 from apportion.books import record
+from apportion.books.audit import note
 from apportion.books.catalog import Evidence
 from apportion.books.database import reading, writing
 from apportion.books.locks import Locks
@@ -37,7 +38,8 @@ def sweep(evidence: Evidence, name: str, before_s: int) -> list[str]:
     ):  # published just now: a reader may still be on its way to the one before
         kept |= {path for path in ages if path.endswith(".metadata.json")} & recorded(evidence, name)
     orphans = sorted(path for path, written_s in ages.items() if path not in kept and written_s <= before_s)
-    forget(evidence, orphans)
+    if orphans:
+        forget(evidence, orphans)
     for path in orphans:
         evidence.io.delete(f"{evidence.logical}/{path}")
     return [evidence.place(path) for path in orphans]
@@ -61,3 +63,4 @@ def forget(evidence: Evidence, paths: list[str]) -> None:
     with writing(evidence.engine) as connection:
         for start in range(0, len(paths), AT_ONCE):
             connection.execute(delete(record.files).where(record.files.c.path.in_(paths[start : start + AT_ONCE])))
+        note(connection, "gc", f"{len(paths)} files of {paths[0].split('/')[0]}")

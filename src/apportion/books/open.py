@@ -10,6 +10,7 @@ from pyiceberg.catalog.sql import SqlCatalogBaseTable
 from sqlalchemy import Engine, insert, inspect, select
 
 from apportion.books import record
+from apportion.books.audit import note
 from apportion.books.books import Books
 from apportion.books.catalog import Evidence
 from apportion.books.database import BUSY_S, connect, reading, sqlite_file, writing
@@ -103,6 +104,7 @@ def make(engine: Engine, locks: Locks, place: str) -> None:
         commits = [evidence.create(name) for name in sorted(missing)]
         with writing(engine) as connection:
             publish(connection, commits, "create")
+            note(connection, "create", place)
 
 
 def written_under(engine: Engine, url: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select
 
 from apportion.books import record
+from apportion.books.audit import note
 from apportion.books.catalog import Evidence
 from apportion.books.chain import BILL_DAY, ENTRY_FIELDS, entry_link, run_link
 from apportion.books.charges import tag_inputs, write_charges
@@ -102,6 +103,7 @@ def append(connection: Connection, content: Content) -> Posted:
         insert_rows(connection, record.entries, (*ENTRY_FIELDS, "hash"), rows)
     stored = check_links(connection, run)
     check_days(content, [*earlier, *stored], "as read back")
+    note(connection, "run", f"{run['run_id']} of {run['period']}, head {run['head_after']}")
     return Posted(run["run_id"], posted=True, entries=len(rows), head=run["head_after"])
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, LargeBinary, Table, func, insert, select, text
 
+from apportion.books.audit import note
 from apportion.books.backup import CONTENTS, FILES, FORMAT, ROWS, all_tables
 from apportion.books.catalog import Evidence
 from apportion.books.database import writing
@@ -92,6 +93,7 @@ def restore_record(archive: tarfile.TarFile, contents: dict[str, Any], evidence:
             for start in range(0, len(rows), AT_ONCE):
                 connection.execute(insert(table), rows[start : start + AT_ONCE])
             advance(connection, table)
+        note(connection, "restore", f"head {contents['head']}")
         require_equal("the head of the restored ledger", contents["head"], read_head(connection))
 
 

@@ -28,9 +28,8 @@ def role_of(delivery: Delivery) -> str:
     return roles.pop()
 
 
-def stated_scopes(delivery: Delivery) -> tuple[Scope, ...]:
+def stated_scopes(delivery: Delivery, lines: pa.Table | None) -> tuple[Scope, ...]:
     """What the delivery says it speaks for; where it says nothing, what its cost lines name."""
-    lines = delivery.tables.get("cost_lines")
     if delivery.scopes or lines is None or not lines.num_rows:
         return delivery.scopes
     return tuple(named_by(lines))
