@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from apportion.errors import ProjectError
+from apportion.model.times import Period
+from apportion.verbs.periods import one
 from tests.cli.conftest import Run
 from tests.cli.tiny import edit
 
@@ -118,4 +121,9 @@ def test_pools_that_overlap_are_named(run: Run, posted: Path) -> None:
 def test_unknown_figures_and_jobs_name_the_nearest(run: Run, posted: Path) -> None:
     assert "did you mean vision?" in said(run, "--project", posted, "explain", "visoin")
     assert "nearest: j2.2" in said(run, "--project", posted, "cost", "j2.3")
-    assert "error[one-period]" in said(run, "--project", posted, "explain", "vision", "--period", "2026-Q4")
+
+
+def test_a_verb_about_one_month_refuses_two() -> None:
+    with pytest.raises(ProjectError) as refused:
+        one([Period(2026, 10), Period(2026, 11)], "explain")
+    assert refused.value.code == "one-period"
