@@ -13,7 +13,7 @@ import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from pyiceberg.catalog.sql import IcebergTables, SqlCatalogBaseTable
 from sqlalchemy import Connection, Table, select
@@ -37,42 +37,48 @@ def all_tables() -> list[Table]:
 
 def backup(evidence: Evidence, locks: Locks, path: Path) -> None:
     """Whole or not at all: written beside its place, synced, then given its name."""
-    with locks.hold(["gc"]), reading(evidence.engine) as connection:
-        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                with tarfile.open(fileobj=file, mode="w:gz" if path.suffix in (".gz", ".tgz") else "w") as archive:
-                    write_archive(archive, connection, evidence)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(scratch).replace(path)
-            sync_folder(path.parent.absolute())
-        finally:
-            Path(scratch).unlink(missing_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    scratch = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file, locks.hold(["gc"]), reading(evidence.engine) as connection:
+            write_archive(file, path.suffix in (".gz", ".tgz"), connection, evidence)
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(path)
+        sync_folder(path.parent.absolute())
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
-def write_archive(archive: tarfile.TarFile, connection: Connection, evidence: Evidence) -> None:
-    contents: dict[str, Any] = {"format": FORMAT, "head": read_head(connection), "files": {}}
+def write_archive(file: IO[bytes], packed: bool, connection: Connection, evidence: Evidence) -> None:
+    with tarfile.open(fileobj=file, mode="w:gz" if packed else "w") as archive:
+        contents = {"format": FORMAT, "head": read_head(connection)}
+        hashes = dict(add_rows(archive, connection, evidence)) | dict(add_files(archive, connection, evidence))
+        body = json.dumps({**contents, "files": hashes}, indent=1, sort_keys=True).encode()
+        add(archive, CONTENTS, io.BytesIO(body), len(body))
+
+
+def add_rows(archive: tarfile.TarFile, connection: Connection, evidence: Evidence) -> Iterator[tuple[str, str]]:
     for table in all_tables():
+        name, whole = f"{ROWS}{table.name}.jsonl", hashlib.sha256()
         with tempfile.TemporaryFile() as file:
-            whole = hashlib.sha256()
             for line in dump(connection, table, evidence):
                 file.write(line)
                 whole.update(line)
-            contents["files"][f"{ROWS}{table.name}.jsonl"] = whole.hexdigest()
-            add(archive, f"{ROWS}{table.name}.jsonl", file, file.tell())
-    for row in connection.execute(select(record.files).order_by(record.files.c.path)):
-        contents["files"][FILES + row.path] = row.sha256
+            add(archive, name, file, file.tell())
+        yield name, whole.hexdigest()
+
+
+def add_files(archive: tarfile.TarFile, connection: Connection, evidence: Evidence) -> Iterator[tuple[str, str]]:
+    for row in connection.execute(select(record.files).order_by(record.files.c.path)).all():
         with evidence.io.new_input(f"{evidence.logical}/{row.path}").open() as source:
             body = source.read()
         if hashlib.sha256(body).hexdigest() != row.sha256:
+            message = f"{row.path} is not the file that was written; no backup was made"
             hint = "run verify to see what else is damaged, and restore the file from an earlier backup"
-            raise BooksError(
-                "damaged-file", f"{row.path} is not the file that was written; no backup was made", hint=hint
-            )
-        add(archive, FILES + row.path, io.BytesIO(body), len(body))
-    body = json.dumps(contents, indent=1, sort_keys=True).encode()
-    add(archive, CONTENTS, io.BytesIO(body), len(body))
+            raise BooksError("damaged-file", message, hint=hint)
+        add(archive, FILES + row.path, io.BytesIO(body), row.bytes)
+        yield FILES + row.path, row.sha256
 
 
 def add(archive: tarfile.TarFile, name: str, file: Any, size: int) -> None:
