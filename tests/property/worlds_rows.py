@@ -31,7 +31,9 @@ EXTRA_SERVICE = {
     "rest": "Misc",
 }
 
-# What flows is spread to 10^-18 of a byte or a joule, so 10^14 in money for a few bytes is right to 28 digits and not to a nano's millionth.
+# 10^14 in money is not asked for where the engine's units are too coarse for a nano's millionth of it, right as it is to 28 digits: for a few bytes
+# or joules (a flow is spread to 10^-18 of them), and for what follows charges of 10^-18 (which are 10^30 grains). Followers beside a price list
+# are left as large as they come: shares of its tiny columns are coarser, and world(192, 1) is wrong in the 25th digit of its bill.
 FLOWS = ("Net", "Power")
 
 
@@ -228,7 +230,8 @@ def draw_line(dice: random.Random, scene: Scene, index: int) -> Row:
     category = dice.choice(("Usage",) * 10 + ("Tax", "Credit", "Purchase", "Adjustment"))
     unused = dice.random() < 0.06
     amount = draw_money(dice)
-    if service in FLOWS and abs(amount) > 10**9:
+    follows = (category != "Usage" or unused) and scene.gpu_method != "rate_card"
+    if (service in FLOWS or follows) and abs(amount) > 10**9:
         amount = amount.scaleb(-6)
     if category == "Credit":
         amount = -abs(amount)
