@@ -47,6 +47,7 @@ def price_and_charge(world: World, path: Path) -> int:
     lines = read_lines(world.cost_lines, world.policy, world.period, read_resources(usage, world.capacity))
     setting = make_setting(world, lines, usage, backend)
     results = charge_pools(lines, setting)
+    backend.forget()
     return sum(grains for result in results.values() for _, grains in result.account)
 
 
@@ -88,17 +89,18 @@ def plan_against_group_by(folder: Path, size: Size, scope: str) -> Figures:
     path = write_usage(size, folder)
     world = world_of(size, None, method="capacity_rate", scope=scope)
     clock = Clock()
-    groups = plan = None
-    rounds = ROUNDS if scope == "pool" else 1
-    for _ in range(rounds + 1):
+    groups = postings = 0
+    for _ in range(ROUNDS + 1):
         groups = clock.time("group by", lambda: group_by(path))
         clock.time("price + charge", lambda: price_and_charge(world, path))
-        plan = None
         plan = clock.time("plan", lambda: whole_plan(world, path))
         check(plan)
+        postings = len(plan.postings)
+        plan.trace.setting.backend.forget()
+        del plan
     return {
         "groups": groups,
-        "postings": len(plan.postings) if plan else 0,
+        "postings": postings,
         "group by": {
             "seconds_warm": round(clock.warm("group by"), 2),
             "seconds_cold": round(clock.cold("group by"), 2),
@@ -156,7 +158,9 @@ def job_length(folder: Path) -> Figures:
     clock = Clock()
     for _ in range(ROUNDS + 1):
         for name in sizes:
-            check(clock.time(name, lambda name=name: whole_plan(worlds[name], paths[name])))  # type: ignore[misc]  # bound at once
+            plan = clock.time(name, lambda name=name: whole_plan(worlds[name], paths[name]))  # type: ignore[misc]  # bound at once
+            check(plan)
+            plan.trace.setting.backend.forget()
     one, two = clock.warm("one day"), clock.warm("two days")
     return {
         "one_day_seconds": round(one, 2),
