@@ -2,9 +2,10 @@
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -14,9 +15,11 @@ from apportion.books import record
 from apportion.books.chain import BILL_DAY, rows_digest
 from apportion.books.shapes import Run
 from apportion.errors import BooksError
-from apportion.model.rows import BILL_DAYS, MONEY, POSTINGS
+from apportion.model.money import plain
+from apportion.model.rows import BILL_DAYS, MONEY, POSTINGS, TEXT
 
 Totals = dict[tuple[str, ...], Decimal]
+Posting = tuple[str, ...]  # in the order of POSTINGS: the day in ISO form, the amount in canonical digits
 KEY = BILL_DAY[:-1]
 
 
@@ -24,7 +27,7 @@ KEY = BILL_DAY[:-1]
 class Content:
     run: Run
     inputs: str
-    postings: list[tuple[Any, ...]]  # in the order of POSTINGS, the day as ISO text
+    postings: list[Posting]
     bill_days: Totals
     bill_days_sha256: str
     sha256: str
@@ -32,7 +35,7 @@ class Content:
 
 def content_of(run: Run) -> Content:
     postings = ledger_rows(run.postings, POSTINGS, run)
-    days = totals(((*row[:-1],), row[-1]) for row in ledger_rows(run.bill_days, BILL_DAYS, run))
+    days = totals((row[:-1], row[-1]) for row in ledger_rows(run.bill_days, BILL_DAYS, run))
     inputs = json.dumps(run.inputs, sort_keys=True)
     days_sha256 = bill_days_digest(days)
     said = (run.period, run.plan_digest, run.policy_version, inputs, days_sha256)
@@ -48,14 +51,20 @@ def bill_days_digest(days: Totals) -> str:
     return rows_digest((*key, amount) for key, amount in days.items())
 
 
-def ledger_rows(table: pa.Table, schema: pa.Schema, run: Run) -> list[tuple[Any, ...]]:
+def ledger_rows(table: pa.Table, schema: pa.Schema, run: Run) -> list[Posting]:
     try:
         columns = [column.to_pylist() for column in table.select(schema.names).cast(schema).columns]
     except (pa.ArrowInvalid, KeyError, ValueError) as error:
         raise refuse(run, f"has a table that does not fit: {error}", "hand over the model's Arrow schemas") from error
-    columns = [[item.isoformat() if isinstance(item, dt.date) else item for item in column] for column in columns]
-    if any(item is None or (isinstance(item, str) and "\0" in item) for column in columns for item in column):
-        raise refuse(run, "has a name that is empty or holds a NUL character", "clean the label that the policy reads")
+    if any(column.null_count for column in table.columns):
+        raise refuse(run, "has empty names or amounts", "hand over the model's Arrow schemas")
+    for place, field in enumerate(schema):
+        if field.type == MONEY:
+            columns[place] = list(map(plain, columns[place]))
+        elif field.type == pa.date32():
+            columns[place] = list(map(dt.date.isoformat, columns[place]))
+        elif any("\0" in text for text in columns[place]):
+            raise refuse(run, "has a NUL character in a name", "clean the label that the policy reads")
     return sorted(zip(*columns, strict=True))
 
 
@@ -63,28 +72,28 @@ def refuse(run: Run, what: str, hint: str) -> BooksError:
     return BooksError("invalid-run", f"run {run.run_id} {what}", hint=hint)
 
 
-def totals(rows: Iterable[tuple[tuple[str, ...], Decimal]]) -> Totals:
-    """Exact sums per key, without those that come to nothing."""
-    keys: list[tuple[str, ...]] = []
-    amounts: list[Decimal] = []
-    numbers: dict[tuple[str, ...], int] = {}
+def totals(rows: Iterable[tuple[tuple[str, ...], str]]) -> Totals:
+    """Exact sums per key, without those that come to nothing. Arrow reads and adds the digits; Python only groups."""
+    keys: dict[tuple[str, ...], int] = {}
     groups: list[int] = []
+    amounts: list[str] = []
     for key, amount in rows:
-        if key not in numbers:
-            numbers[key] = len(keys)
-            keys.append(key)
-        groups.append(numbers[key])
+        groups.append(keys.setdefault(key, len(keys)))
         amounts.append(amount)
-    table = pa.table({"group": pa.array(groups, pa.int64()), "amount": pa.array(amounts, MONEY)})
-    sums = table.group_by("group").aggregate([("amount", "sum")])
-    added = zip(sums["group"].to_pylist(), sums["amount_sum"].to_pylist(), strict=True)
-    return {keys[group]: amount for group, amount in added if amount}
+    table = pa.table({"group": pa.array(groups, pa.int64()), "amount": pa.array(amounts, TEXT).cast(MONEY)})
+    sums = table.group_by("group").aggregate([("amount", "sum")]).sort_by("group")["amount_sum"].to_pylist()
+    return {key: amount for key, amount in zip(keys, sums, strict=True) if amount}
 
 
-def day_totals(postings: Iterable[Sequence[Any]]) -> Totals:
+def as_posted(text: str) -> str:
+    """The canonical digits of an amount as the database writes it: PostgreSQL gives all 18 places."""
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def day_totals(postings: Iterable[Posting]) -> Totals:
     """Per bill, currency, component and day. `postings` are in the order of POSTINGS."""
-    places = [POSTINGS.names.index(name) for name in KEY]
-    return totals((tuple(row[place] for place in places), row[-1]) for row in postings)
+    key = itemgetter(*(POSTINGS.names.index(name) for name in KEY))
+    return totals((key(row), row[-1]) for row in postings)
 
 
 def evidence_digests(connection: Connection, names: Iterable[str]) -> dict[str, str]:

@@ -2,26 +2,28 @@
 
 import json
 import time
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Text, cast, func, insert, select
 
 from apportion.books import record
 from apportion.books.audit import note
 from apportion.books.catalog import Evidence
 from apportion.books.chain import BILL_DAY, ENTRY_FIELDS, entry_link, run_link
 from apportion.books.charges import tag_inputs, write_charges
-from apportion.books.content import Content, content_of, day_totals, evidence_digests, totals
+from apportion.books.content import Content, Posting, as_posted, content_of, day_totals, evidence_digests, totals
 from apportion.books.database import insert_rows, reading, writing
 from apportion.books.ledger import CONTRA, link_number, read_head
 from apportion.books.locks import Locks
 from apportion.books.publish import publish, published
 from apportion.books.shapes import Posted, Run
 from apportion.errors import BooksError, require_equal
+from apportion.model.money import plain
 from apportion.model.rows import POSTINGS
 
 TEAM = POSTINGS.names.index("team")
-Posting = tuple[Any, ...]  # in the order of POSTINGS, the day as ISO text
+ACCOUNT, CURRENCY = ENTRY_FIELDS.index("account"), ENTRY_FIELDS.index("currency")
 
 
 def post(evidence: Evidence, locks: Locks, run: Run) -> Posted:
@@ -96,7 +98,7 @@ def append(connection: Connection, content: Content) -> Posted:
     rows = entry_rows(run, accounts)
     run["head_after"] = rows[-1][-1] if rows else run["hash"]
     connection.execute(insert(record.runs), [run])
-    days = [(run["run_id"], *key, amount) for key, amount in sorted(content.bill_days.items())]
+    days = [(run["run_id"], *key, plain(amount)) for key, amount in sorted(content.bill_days.items())]
     if days:
         insert_rows(connection, record.bill_days, ("run_id", *BILL_DAY), days)
     if rows:
@@ -109,9 +111,17 @@ def append(connection: Connection, content: Content) -> Posted:
 
 def earlier_postings(connection: Connection, period: str) -> list[Posting]:
     table = record.entries
-    columns = [table.c[name] for name in POSTINGS.names]
-    owners = select(*columns).where(table.c.period == period, table.c.account.not_like(CONTRA + "%"))
-    return [tuple(row) for row in connection.execute(owners).all()]
+    return read_back(connection, POSTINGS.names, table.c.period == period, table.c.account.not_like(CONTRA + "%"))
+
+
+def read_back(
+    connection: Connection, columns: Sequence[str], *conditions: ColumnElement[bool]
+) -> list[tuple[Any, ...]]:
+    """Entries as the database holds them; the amount, their last column, in canonical digits."""
+    table = record.entries
+    texts = [cast(table.c[name], Text) if name == "amount" else table.c[name] for name in columns]
+    rows = connection.execute(select(*texts).where(*conditions).order_by(table.c.seq)).all()
+    return [(*row[:-1], as_posted(row[-1])) for row in rows]
 
 
 def check_days(content: Content, postings: list[Posting], when: str) -> None:
@@ -144,10 +154,9 @@ def run_row(connection: Connection, content: Content, entries: int) -> dict[str,
 
 def contra(content: Content) -> list[tuple[str, Posting]]:
     """The other side of the double entry: what each bill gave, so that a run adds up to nothing."""
-    places = [POSTINGS.names.index(name) for name in ("period", "bill", "currency")]
-    given = totals((tuple(row[place] for place in places), row[-1]) for row in content.postings)
-    blank = [""] * (len(POSTINGS.names) - len(places) - 1)
-    return [(CONTRA + key[1], (*key, *blank, amount.copy_negate())) for key, amount in sorted(given.items())]
+    given = totals((row[:3], row[-1]) for row in content.postings)
+    blank = [""] * (len(POSTINGS.names) - 4)
+    return [(CONTRA + key[1], (*key, *blank, plain(amount.copy_negate()))) for key, amount in sorted(given.items())]
 
 
 def entry_rows(run: dict[str, Any], accounts: list[tuple[str, Posting]]) -> list[tuple[Any, ...]]:
@@ -161,13 +170,12 @@ def entry_rows(run: dict[str, Any], accounts: list[tuple[str, Posting]]) -> list
 
 def check_links(connection: Connection, run: dict[str, Any]) -> list[Posting]:
     """The run as the database gives it back: every link, and both sides adding up to nothing. Returns the owners' side."""
-    table, where = record.entries, f"of run {run['run_id']} as read back"
-    columns = [table.c[name] for name in ENTRY_FIELDS]
-    rows = connection.execute(select(*columns).where(table.c.run_id == run["run_id"]).order_by(table.c.seq)).all()
+    where = f"of run {run['run_id']} as read back"
+    rows = read_back(connection, ENTRY_FIELDS, record.entries.c.run_id == run["run_id"])
     head = run["hash"]
     for row in rows:
         head = entry_link(head, row)
     require_equal(f"the last link {where}", run["head_after"], head)
     require_equal(f"the number of entries {where}", run["entries"], len(rows))
-    require_equal(f"the sum {where}", {}, totals(((row.currency,), row.amount) for row in rows))
-    return [tuple(row[3:]) for row in rows if not row.account.startswith(CONTRA)]
+    require_equal(f"the sum {where}", {}, totals((row[CURRENCY : CURRENCY + 1], row[-1]) for row in rows))
+    return [row[ACCOUNT + 1 :] for row in rows if not row[ACCOUNT].startswith(CONTRA)]

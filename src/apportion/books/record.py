@@ -36,8 +36,9 @@ class Exact(TypeDecorator[Decimal]):
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         return dialect.type_descriptor(Text() if dialect.name == "sqlite" else Numeric(DIGITS, PLACES))
 
-    def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Any:
-        return plain(value) if value is not None and dialect.name == "sqlite" else value
+    def process_bind_param(self, value: Decimal | str | None, dialect: Dialect) -> Any:
+        """Text is taken as the canonical digits that it is."""
+        return plain(value) if isinstance(value, Decimal) and dialect.name == "sqlite" else value
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:  # noqa: ARG002 - SQLAlchemy's signature
         return None if value is None else Decimal(value)

@@ -13,7 +13,7 @@ from apportion.books.content import Totals, bill_days_digest, day_totals, totals
 from apportion.books.ledger import CONTRA
 from apportion.books.shapes import Finding
 from apportion.model.money import plain
-from apportion.model.rows import POSTINGS
+from apportion.model.rows import POSTING_KEY
 
 BATCH = 20_000
 
@@ -91,9 +91,10 @@ def check_bills(connection: Connection) -> Iterator[Finding]:
     expected = stored_days(connection)
     for run in connection.execute(select(record.runs).order_by(record.runs.c.seq)).all():
         rows = connection.execute(select(table).where(table.c.run_id == run.run_id)).mappings().all()
-        if totals(((row["currency"],), row["amount"]) for row in rows):
+        if totals(((row["currency"],), plain(row["amount"])) for row in rows):
             yield Finding("unbalanced", f"run {run.run_id}", "its two sides do not add up to nothing")
-        owners = [tuple(row[name] for name in POSTINGS.names) for row in rows if not row["account"].startswith(CONTRA)]
+        mine = [row for row in rows if not row["account"].startswith(CONTRA)]
+        owners = [(*(row[name] for name in POSTING_KEY), plain(row["amount"])) for row in mine]
         period = known.setdefault(run.period, [])
         period += owners
         days = expected.pop(run.run_id, {})
