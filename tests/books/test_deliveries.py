@@ -10,6 +10,7 @@ from apportion.books.open import Books
 from apportion.model.times import Interval
 from tests.books.conftest import Place
 from tests.books.rows import delivery, usage, workloads
+from tests.conftest import LONG
 
 SOURCES, JOBS = ("slurm", "k8s"), ("a", "b")
 EDGES = st.integers(0, 12)
@@ -58,7 +59,9 @@ def deliveries(draw: st.DrawFn) -> tuple[str, Interval, list[Row], str]:
     )
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=200 if LONG else 12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(told=st.lists(deliveries(), min_size=2, max_size=6), again=st.booleans())
 def test_books_say_what_the_model_says(
     told: list[tuple[str, Interval, list[Row], str]], again: bool, fresh: Callable[[], Place]

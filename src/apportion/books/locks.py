@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import OperationalError
 
 from apportion.errors import BooksError
@@ -29,11 +29,13 @@ class Locks:
     @contextmanager
     def hold(self, names: Iterable[str]) -> Iterator[None]:
         """Always in the same order, so that two who want the same tables cannot wait for each other."""
+        wanted = sorted(set(names))
         with ExitStack() as held:
-            for name in sorted(set(names)):
-                held.enter_context(
-                    file_lock(self.folder / f"{name}.lock") if self.folder else advisory_lock(self.engine, name)
-                )
+            if self.folder is None:
+                held.enter_context(advisory_locks(self.engine, wanted))
+            else:
+                for name in wanted:
+                    held.enter_context(file_lock(self.folder / f"{name}.lock"))
             yield
 
 
@@ -63,19 +65,24 @@ def wait_for(handle: int, path: Path) -> None:
 
 
 @contextmanager
-def advisory_lock(engine: Engine, name: str) -> Iterator[None]:
-    key = int.from_bytes(hashlib.sha256(f"apportion:{name}".encode()).digest()[:8], "big", signed=True)
+def advisory_locks(engine: Engine, names: list[str]) -> Iterator[None]:
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text(f"SET lock_timeout = '{LONGEST_WAIT_S}s'"))
         try:
-            connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": key})
-        except OperationalError as error:
-            raise busy(name) from error
-        try:
+            for name in names:
+                take_advisory_lock(connection, name)
             yield
         finally:
-            connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": key})
+            connection.execute(text("SELECT pg_advisory_unlock_all()"))
             connection.execute(text("RESET lock_timeout"))
+
+
+def take_advisory_lock(connection: Connection, name: str) -> None:
+    key = int.from_bytes(hashlib.sha256(f"apportion:{name}".encode()).digest()[:8], "big", signed=True)
+    try:
+        connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": key})
+    except OperationalError as error:
+        raise busy(name) from error
 
 
 def busy(name: str) -> BooksError:
