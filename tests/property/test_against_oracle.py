@@ -1,7 +1,7 @@
 """The engine against an independent one, on generated worlds. A failure names its world: `python -m tests.property.hunt SEED SEED --size SIZE`.
 
 The short run looks at the same 150 worlds each time, about 0.6 s of one core each. The long run looks at 10,000 others,
-elsewhere each time, with two processes: about an hour on two idle cores.
+elsewhere each time, with two processes: by that reckoning about an hour on two idle cores.
 """
 
 import multiprocessing
