@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from apportion.books.ingest import Prepared, latest
+from apportion.books.ingest import latest
+from apportion.books.prepare import Prepared
 from apportion.errors import ApportionError, Problem
 from apportion.model.numbers import parse_decimal
 from apportion.model.times import Period, instant_text

@@ -185,7 +185,9 @@ def title_of(target: Target, figures: Sequence[Figure], computed: Computed, peri
     posted = bool(figures) and all(figure.posted is not None for figure in figures)
     state = "posted, and the same when computed again" if posted else "not posted yet, computed"
     workloads = len(computed.plan.trace.setting.workforce.ids)  # several sources may speak of one
-    evidence = f"{counted(len(computed.world.cost_lines), 'cost line')} and the usage of {counted(workloads, 'workload')}"
+    evidence = (
+        f"{counted(len(computed.world.cost_lines), 'cost line')} and the usage of {counted(workloads, 'workload')}"
+    )
     return f"{said(target, amounts)} for {period}: {state} from {evidence}."
 
 
