@@ -48,7 +48,8 @@ def read_number(value: object, where: str) -> Fraction:
             return parse_fraction(value)
         except InputError:
             pass
-    shown = f"{value[:40]!r}" if isinstance(value, str) else f"a value of type {type(value).__name__}"
+    given = getattr(value, "text", value)  # a JSON number with a point arrives as its text
+    shown = f"{given[:40]!r}" if isinstance(given, str) else f"a value of type {type(value).__name__}"
     refuse(
         "invalid_number", f'{where}: {shown} is not an exact number; write 12, or text such as "12.5" or "1/3"', where
     )
