@@ -1,12 +1,16 @@
 """Rows for worlds that a person can check with a pencil. Times are hours after 2026-10-14T00:00Z."""
 
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from apportion.model.meters import METERS
 from apportion.model.rows import FOCUS_NUMBERS, FOCUS_TEXT
 from apportion.model.times import parse_instant
+from tests.property.oracle import attribute
 from tests.property.worlds import World
+
+POOL = "pools:\n  gpus: {costs: {ServiceName: EC2}, usage: {node: 'n*'}, meter: gpu, "
 
 NOON = parse_instant("2026-10-14T00:00:00Z")
 HEAD = """
@@ -79,3 +83,23 @@ def by_hand(rules: str, lines: list[Any], uses: list[Any], **tables: Any) -> Wor
         "2026-10", HEAD + rules, tuple(lines), tuple(uses), tuple(tables.get("capacity", ())), tuple(tables.get("reservations", ())), tuple(jobs),
         tables.get("previous", {}),
     )  # fmt: skip
+
+
+def owed(world: World, *names: str) -> dict[Any, Fraction]:
+    """Exact amounts by team and by the other `names` (reason, cause, day, project, bill)."""
+    places = {
+        "bill": 0,
+        "currency": 1,
+        "component": 2,
+        "pool": 3,
+        "day": 4,
+        "reason": 5,
+        "cause": 6,
+        "team": 9,
+        "project": 10,
+    }
+    found: dict[Any, Fraction] = {}
+    for key, amount in attribute(world).items():
+        short = tuple(str(key[places[name]]) for name in ("team", *names))
+        found[short if names else short[0]] = found.get(short if names else short[0], Fraction(0)) + amount
+    return {key: amount for key, amount in found.items() if amount}
