@@ -44,8 +44,9 @@ def price_and_charge(world: World, path: Path) -> int:
     """What every team owes, before days are rounded: the engine up to the account of the pool."""
     backend = connect_duckdb(threads=THREADS)
     usage = backend.read([str(path)])
-    lines = read_lines(world.cost_lines, world.policy, world.period, read_resources(usage, world.capacity))
-    setting = make_setting(world, lines, usage, backend)
+    resources = read_resources(usage, world.capacity)
+    lines = read_lines(world.cost_lines, world.policy, world.period, resources)
+    setting = make_setting(world, lines, resources, usage, backend)
     results = charge_pools(lines, setting)
     backend.forget()
     return sum(grains for result in results.values() for _, grains in result.account)

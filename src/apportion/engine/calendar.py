@@ -67,15 +67,6 @@ class Calendar:
         tail = (last - 1, interval.end_s - (self.start_s + (last - 1) * self.cell_s))
         return [head, *middle, tail]
 
-    def seconds_by_day(self, slot: Slot) -> list[tuple[int, int]]:
-        """(day index, cells) of a slot: how a whole slot's money is dated where nothing else dates it."""
-        first, last = slot
-        out = []
-        for day in range(self.day_of[first], self.day_of[last - 1] + 1):
-            cells = min(last, self.day_cells[day + 1]) - max(first, self.day_cells[day])
-            out.append((day, cells))
-        return out
-
 
 def make_calendar(interval: Interval, zone: ZoneInfo, bounds: Iterable[int] = ()) -> Calendar:
     """The local days that an interval touches, in cells fine enough for `bounds` (of billing periods) to fall between cells.

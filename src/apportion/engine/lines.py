@@ -25,6 +25,7 @@ BASIS = {"effective": "EffectiveCost", "billed": "BilledCost", "list": "ListCost
 KIND_COLUMNS = ("ChargeCategory", "CommitmentDiscountStatus")
 OWN_COLUMNS = ("component", "source")
 NO_POOL, PROBLEM, FOLLOWER = "", "!problem", "!follower"
+NO_ISSUER, NO_CURRENCY = "unknown issuer", "XXX"  # ISO 4217 keeps XXX for "no currency"
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -176,8 +177,8 @@ def place_all(lines: pa.Table, labels: tuple[Mapping[str, str], ...], of_row: np
 
 def bill_column(lines: pa.Table, period: Period) -> pa.Array:
     """A bill is what one issuer asks for one period in one currency."""
-    issuer = pc.coalesce(lines["InvoiceIssuerName"], "unknown issuer")
-    currency = pc.coalesce(lines["BillingCurrency"], "XXX")
+    issuer = pc.coalesce(lines["InvoiceIssuerName"], NO_ISSUER)
+    currency = pc.coalesce(lines["BillingCurrency"], NO_CURRENCY)
     column = pc.binary_join_element_wise(issuer, str(period), currency, " ")
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
@@ -192,8 +193,8 @@ def read_bills(lines: pa.Table, bill_of: pa.Array, amounts: pa.Array) -> tuple[B
             (
                 Bill(
                     row["id"],
-                    row["issuer"] or "unknown issuer",
-                    row["currency"] or "XXX",
+                    row["issuer"] or NO_ISSUER,
+                    row["currency"] or NO_CURRENCY,
                     row["amount_sum"],
                     row["amount_count"],
                 )

@@ -27,7 +27,7 @@ from apportion.engine.overhead import charge_overhead
 from apportion.engine.pools import PoolResult, charge_pool
 from apportion.engine.postings import Postings, make_postings
 from apportion.engine.price import spread, system_entry
-from apportion.engine.resources import capacity_rows, read_resources
+from apportion.engine.resources import Resources, capacity_rows, read_resources
 from apportion.engine.rounding import leaves, round_tree
 from apportion.engine.setting import Setting
 from apportion.engine.stated import charge_stated
@@ -86,7 +86,7 @@ def make_plan(world: World, backend: Backend) -> Plan:
     usage = backend.lend(world.usage) if isinstance(world.usage, pa.Table) else world.usage
     resources = read_resources(usage, world.capacity)
     lines = read_lines(world.cost_lines, world.policy, world.period, resources)
-    setting = make_setting(world, lines, usage, backend)
+    setting = make_setting(world, lines, resources, usage, backend)
     results = charge_pools(lines, setting)
     account = settle(results, lines, setting, world.previous)
     return conclude(world, lines, setting, results, account)
@@ -104,11 +104,10 @@ def window_of(world: World, lines: Ledgered, zone: ZoneInfo) -> tuple[Interval, 
     return hull, sorted({bound for interval in billing for bound in (interval.start_s, interval.end_s)})
 
 
-def make_setting(world: World, lines: Ledgered, usage: Any, backend: Backend) -> Setting:
+def make_setting(world: World, lines: Ledgered, resources: Resources, usage: Any, backend: Backend) -> Setting:
     zone = ZoneInfo(world.policy.time_zone)
     hull, bounds = window_of(world, lines, zone)
     calendar = make_calendar(hull, zone, bounds)
-    resources = read_resources(usage, world.capacity)
     workforce = read_workforce(world.workloads, world.policy, calendar.window)
     return Setting(
         period=world.period,

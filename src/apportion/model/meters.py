@@ -4,7 +4,6 @@ Amounts are whole base units, so that a seventh of a GPU (MIG), a quarter (time-
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from apportion.errors import InputError
 from apportion.model.numbers import parse_fraction
@@ -38,14 +37,6 @@ METERS = {
 }
 
 
-def meter_named(name: str, where: str = "") -> Meter:
-    if name not in METERS:
-        raise InputError(
-            "unknown-meter", f"there is no meter {name!r}", where=where, hint="meters: " + ", ".join(sorted(METERS))
-        )
-    return METERS[name]
-
-
 def to_base(value: object, meter: Meter, where: str = "") -> int:
     """`0.5` GPU or `3/7` GPU as base units; what is finer than a base unit is refused, never rounded away."""
     amount = parse_fraction(value, where) * meter.base
@@ -58,7 +49,3 @@ def to_base(value: object, meter: Meter, where: str = "") -> int:
             where=where,
         )
     return amount.numerator
-
-
-def from_base(amount: int, meter: Meter) -> Fraction:
-    return Fraction(amount, meter.base)

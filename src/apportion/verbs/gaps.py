@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from apportion.engine.charges import charges_of
 from apportion.engine.labels import named_in
-from apportion.engine.lines import NO_POOL
+from apportion.engine.lines import NO_CURRENCY, NO_POOL
 from apportion.engine.workloads import unite
 from apportion.model.rows import CHARGES, UNALLOCATED
 from apportion.policy.document import Policy
@@ -114,5 +114,10 @@ def unpooled(computed: Computed) -> Iterable[Gap]:
         when = json.dumps(service, ensure_ascii=False)
         fix = f"under `pools` in {computed.world.policy.file}: a pool with costs: {{ServiceName: {when}}}, or one with costs: otherwise"
         yield Gap(
-            "no pool", {"ServiceName": service}, row["amount_count"], row["currency"] or "XXX", row["amount_sum"], fix
+            "no pool",
+            {"ServiceName": service},
+            row["amount_count"],
+            row["currency"] or NO_CURRENCY,
+            row["amount_sum"],
+            fix,
         )
