@@ -7,13 +7,12 @@ from decimal import Decimal
 from math import lcm
 from typing import Any
 
-import ibis
 import pyarrow as pa
 
 from apportion.engine.cards import price_for
 from apportion.engine.claims import WHOLE_POOL, Reach, claim
-from apportion.engine.curve import WIDE, by_day, grid_of, priced_rows
-from apportion.engine.demand import UNITS, measures, scale_of
+from apportion.engine.curve import COUNTED, USED, grid_of, grid_of_units, priced_rows
+from apportion.engine.demand import UNITS
 from apportion.engine.plan import Plan
 from apportion.engine.pools import PoolResult
 from apportion.engine.price import Market, sum_cells
@@ -91,7 +90,7 @@ def workload_values(share: Share) -> dict[Posting, Value]:
     for season in setting.workforce.seasons:
         first, last = (setting.calendar.cell(second) for second in (season.interval.start_s, season.interval.end_s))
         days = set(setting.calendar.day_of[first:last])
-        rows = season_rows(share, season).to_pyarrow().to_pylist()
+        rows = season_rows(share, season)
         for row in by_occupied_time(share, rows) if share.market.pool.method == "time" else rows:
             if row["day"] in days:
                 posting = (*share.key, share.name, row["day"], setting.bearers[row["bearer"]].owner)
@@ -142,22 +141,18 @@ def team_days(share: Share) -> dict[tuple[int, int, str], int]:
     return out
 
 
-def season_rows(share: Share, season: Season) -> Any:
-    """(work, bearer, rate, day, units, value) by the pool's method; of `time` and price lists also the curve."""
+def season_rows(share: Share, season: Season) -> list[dict[str, Any]]:
+    """(work, bearer, rate, curve, day, units, value): by the pool's prices, or by the units alone for `time` and price lists."""
     market, setting, priced = share.market, share.setting, share.result.priced
     rows = claim(share.name, share.reach, season, setting).rows
     if market.pool.method != "time" and priced is not None:
-        heaviest = max(share.result.weights.values(), default=1)
-        return priced_rows(rows, market, grid_of(market, priced, share.key, heaviest).table, setting.backend)
-    amount = (
-        ibis.literal(1, "int64")
-        if priced is not None
-        else measures(rows, market.pool.driver, scale_of(market.pool))["units"]
-    )
-    pieces = by_day(rows.mutate(amount=amount), setting.calendar, setting.backend)
-    pieces = pieces.mutate(units=(pieces.amount.cast(WIDE) * (pieces.end_s - pieces.start_s)).cast(WIDE))
-    sums = pieces.group_by("work", "bearer", "rate", "day", "curve").aggregate(units=pieces.units.sum().cast(WIDE))
-    return sums.mutate(value=sums.units)
+        grid, value = grid_of(market, priced, share.key), USED
+    else:
+        by_resource = market.pool.scope == "resource"
+        curves = [n + 1 for n in share.reach.resources] if by_resource else [WHOLE_POOL]
+        grid, value = grid_of_units(curves, setting.calendar), COUNTED
+    sums = priced_rows(rows, grid, market, setting.backend, ("work", "bearer", "rate", "curve")).to_pyarrow()
+    return [row | {"value": grid.value(value, row), "units": grid.value(COUNTED, row)} for row in sums.to_pylist()]
 
 
 def shared(plan: Plan, posting: Posting, nanos: int, works: Mapping[str, list[int]]) -> Iterator[dict[str, object]]:

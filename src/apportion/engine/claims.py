@@ -6,6 +6,7 @@ from fractions import Fraction
 from operator import attrgetter
 from typing import Any
 
+import ibis
 import pyarrow as pa
 
 from apportion.engine.bearers import asked_by, bearer_number, known_labels
@@ -16,8 +17,10 @@ from apportion.engine.workloads import Person, Season
 from apportion.errors import PolicyError
 from apportion.model.meters import METERS
 from apportion.policy.document import Policy
+from apportion.policy.pool_parts import Credit
 from apportion.policy.pools import Pool
 
+HOUR_S = 3600
 WHOLE_POOL = 0  # the curve of money that names no resource; a resource's curve is its number + 1
 
 
@@ -33,10 +36,11 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A season's usage rows of one pool, each with its curve, bearer and rate (weight by resource)."""
+    """A season's usage rows of one pool, each with its curve, bearer and rate (weight by resource). They may reach beyond the season."""
 
     rows: Any
     rates: tuple[Fraction, ...]
+    season: Season
 
 
 def reach_of(pool: Pool, named: set[str], resources: Resources, persons: tuple[Person, ...]) -> Reach:
@@ -117,7 +121,28 @@ def claim(name: str, reach: Reach, season: Season, setting: Setting) -> Claim:
             "person": pa.array([m for _, m in pairs], pa.int32()),
         }))  # fmt: skip
         rows = rows.semi_join(allowed, ["resource", "person"])
-    return Claim(rows, rates)
+    return Claim(rows, rates, season)
+
+
+def clip(rows: Any, season: Season) -> Any:
+    """Only what lies inside the season."""
+    inside = season.interval
+    return rows.mutate(
+        start_s=ibis.greatest(rows.start_s, inside.start_s), end_s=ibis.least(rows.end_s, inside.end_s)
+    ).filter(lambda clipped: clipped.end_s > clipped.start_s)
+
+
+def given_back(claimed: Claim, rule: Credit, setting: Setting) -> Any | None:
+    """The usage of workloads with an outcome (their own, or what a facet rule makes of it), at most the last so many hours of each interval."""
+    persons = [n for n, person in enumerate(claimed.season.persons) if person.labels.get("outcome") == rule.outcome]
+    if not persons:
+        return None
+    lent = setting.backend.lend(pa.table({"person": pa.array(persons, pa.int32())}))
+    rows = claimed.rows.semi_join(lent, "person")
+    if rule.max_hours is None:
+        return rows
+    longest = int(rule.max_hours * HOUR_S)
+    return rows.mutate(start_s=ibis.greatest(rows.start_s, rows.end_s - longest))
 
 
 def component_of(pool: Pool) -> str:

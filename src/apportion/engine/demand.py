@@ -5,7 +5,7 @@ number of slots. Flows (bytes moved, joules) are spread evenly over their interv
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -28,6 +28,7 @@ WIDE = "decimal(38,0)"
 BILLION = 10**9
 FINE = BILLION**2  # a flow is spread to 10^-18 of a base unit
 UNITS, ALLOCATED, HELD = range(3)
+LOAD = ("curve", "bearer", "rate")  # who asked for how much of what
 
 Series = dict[tuple[int, int, int], dict[int, list[int]]]  # (curve, bearer, rate) -> cell -> [units, allocated, held]
 
@@ -87,7 +88,9 @@ def wide(usage: Any, scale: Scale, calendar: Calendar) -> bool:
     return bool(max(largest["a"], largest["u"]) * factor * calendar.cell_s * max(1, largest["n"]) >= LARGEST_INT)
 
 
-def level_events(usage: Any, sums: dict[str, Any], calendar: Calendar, *, decimal: bool) -> Any:
+def level_events(
+    usage: Any, sums: dict[str, Any], calendar: Calendar, *, decimal: bool, by: Sequence[str] = LOAD
+) -> Any:
     """One event where each row starts and one where it ends: its part of that cell, and the level from the next cell on."""
 
     def events(second: Any, sign: int) -> Any:
@@ -99,8 +102,8 @@ def level_events(usage: Any, sums: dict[str, Any], calendar: Calendar, *, decima
             signed = (amount.cast("decimal(38,0)") if decimal else amount) * sign
             values[f"{name}_level"] = signed
             values[f"{name}_part"] = signed * (calendar.cell_s - inside)
-        rows = usage.select("curve", "bearer", "rate", cell=cell, **values)
-        return rows.group_by("curve", "bearer", "rate", "cell").aggregate(**{
+        rows = usage.select(*by, cell=cell, **values)
+        return rows.group_by(*by, "cell").aggregate(**{
             name: rows[name].sum().cast("decimal(38,0)") if decimal else rows[name].sum() for name in values
         })  # fmt: skip
 

@@ -1,11 +1,11 @@
 """Which pool each cost line belongs to, and for how much.
 
 Lines are met in bulk: the pools' selectors are matched once per distinct combination of the columns they name, and lines that the
-rules cannot tell apart become one `Tranche` of money.
+rules cannot tell apart become one tranche of money.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -53,11 +53,69 @@ class Bill:
 
 
 @dataclass(frozen=True, slots=True)
+class Placed:
+    """Where each line went: `names[codes[i]]` is the pool of line i, or one of the words for none."""
+
+    names: tuple[str, ...]
+    codes: np.ndarray
+
+    def column(self, values: Mapping[str, object], otherwise: object, kind: pa.DataType) -> pa.Array:
+        """What each line's pool says."""
+        said = pa.array([values.get(name, otherwise) for name in self.names], kind)
+        return said.take(pa.array(self.codes))
+
+    def inside(self, names: Collection[str]) -> np.ndarray:
+        return np.isin(self.codes, [n for n, name in enumerate(self.names) if name in names])
+
+
+@dataclass(frozen=True, slots=True)
+class Tranches:
+    """All tranches as columns, since a bill may have a million of them; those who want few ask for them by pool."""
+
+    table: pa.Table
+    labels: tuple[Mapping[str, str], ...]
+
+    def table_of(self, pool: str) -> pa.Table:
+        return self.table.filter(pc.equal(self.table["pool"], pool))
+
+    def resources_of(self, pool: str) -> set[str]:
+        return set(pc.unique(self.table_of(pool)["resource"]).to_pylist())
+
+    def of(self, pool: str) -> list[Tranche]:
+        """In an order that does not depend on that of the lines."""
+        return sorted(
+            Tranche(
+                row["pool"], row["bill"], row["component"], row["family"], row["resource"],
+                Interval(row["charge_start_s"], row["charge_end_s"]),
+                Interval(row["billing_start_s"], row["billing_end_s"]),
+                tuple(sorted(self.labels[row["labels"]].items())) if row["labels"] >= 0 else (),
+                to_grains(row["amount"]),
+            )
+            for row in self.table_of(pool).to_pylist()
+        )  # fmt: skip
+
+    def all_money(self) -> int:
+        """In grains, whatever its sign: no share of anything is more."""
+        return to_grains(pc.sum(pc.abs(self.table["amount"])).as_py() or Decimal(0))
+
+    def hull(self) -> list[Interval]:
+        """What the charge and billing periods span."""
+        if not len(self.table):
+            return []
+        bounds = [(f"{kind}_start_s", f"{kind}_end_s") for kind in ("charge", "billing")]
+        return [Interval(pc.min(self.table[a]).as_py(), pc.max(self.table[b]).as_py()) for a, b in bounds]
+
+    def billing_bounds(self) -> list[int]:
+        found = [pc.unique(self.table[name]).to_pylist() for name in ("billing_start_s", "billing_end_s")]
+        return sorted({bound for bounds in found for bound in bounds})
+
+
+@dataclass(frozen=True, slots=True)
 class Ledgered:
     """All lines of the period, placed. `pool_of[i]` is where line i went, for those who ask why."""
 
     bills: tuple[Bill, ...]
-    tranches: tuple[Tranche, ...]
+    tranches: Tranches
     pool_of: pa.Array
     bill_of: pa.Array
     amounts: pa.Array
@@ -113,7 +171,7 @@ def describe(labels: Mapping[str, str]) -> str:
     return ", ".join(f"{key} {value}" for key, value in sorted(labels.items()))
 
 
-def amounts_of(lines: pa.Table, pools: list[str], policy: Policy) -> tuple[pa.Array, list[Problem]]:
+def amounts_of(lines: pa.Table, placed: Placed, policy: Policy) -> tuple[pa.Array, list[Problem]]:
     """Each line's amount by its pool's basis. A line without that cost is read by what it has, and listed."""
 
     def column(basis: str) -> pa.ChunkedArray:
@@ -125,10 +183,9 @@ def amounts_of(lines: pa.Table, pools: list[str], policy: Policy) -> tuple[pa.Ar
         )
 
     amounts = column(policy.basis).combine_chunks()
-    names = pa.array(pools, pa.string())
     for name, pool in policy.pools.items():
         if pool.basis and pool.basis != policy.basis:
-            amounts = pc.if_else(pc.equal(names, name), column(pool.basis).combine_chunks(), amounts)
+            amounts = pc.if_else(pa.array(placed.inside([name])), column(pool.basis).combine_chunks(), amounts)
     missing = pc.sum(pc.is_null(lines[BASIS[policy.basis]])).as_py() or 0
     where = f"{BASIS[policy.basis]} of cost lines"
     problems = [
@@ -151,28 +208,51 @@ def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resou
         for rule in policy.owners:
             keys |= rule.when.keys | named_in([rule.team, rule.project, rule.user])
     found = combine(len(lines), line_columns(lines, keys))
-    pools = place_all(lines, found.labels, found.of_row, policy)
-    amounts, problems = amounts_of(lines, pools, policy)
+    placed = place_all(lines, found, policy)
+    amounts, problems = amounts_of(lines, placed, policy)
     bill_of = bill_column(lines, period)
-    placed = Ledgered(
+    columns = {
+        "pool": placed.column({name: name for name in placed.names}, None, pa.string()),
+        "bill": bill_of,
+        "component": component_column(lines, placed, policy.pools),
+        "family": pa.array(families(lines, placed, bill_of)),
+        "resource": resource_column(lines, placed, policy.pools, resources),
+        "charge_start_s": lines["charge_start_s"],
+        "charge_end_s": pc.max_element_wise(lines["charge_start_s"], lines["charge_end_s"]),
+        "billing_start_s": lines["billing_start_s"],
+        "billing_end_s": lines["billing_end_s"],
+        "labels": pa.array(np.where(placed.inside(by_owner(policy)), found.of_row, -1)),
+        "amount": amounts,
+    }
+    return Ledgered(
         bills=read_bills(lines, bill_of, amounts),
-        tranches=(),
-        pool_of=pa.array(pools, pa.string()),
+        tranches=Tranches(gather(pa.table(columns)), found.labels),
+        pool_of=columns["pool"],
         bill_of=bill_of,
         amounts=amounts,
-        components=component_column(lines, pools, policy.pools),
+        components=columns["component"],
         problems=tuple(problems),
     )
-    of_line = resource_column(lines, pools, policy.pools, resources)
-    return replace(placed, tranches=gather(lines, placed, found, of_line, policy))
 
 
-def place_all(lines: pa.Table, labels: tuple[Mapping[str, str], ...], of_row: np.ndarray, policy: Policy) -> list[str]:
+def place_all(lines: pa.Table, found: Combinations, policy: Policy) -> Placed:
+    """Each combination of labels is placed once."""
     ids = lines["line_id"]
-    first = {int(combination): row for row, combination in reversed(list(enumerate(of_row)))} if len(of_row) else {}
-    placed = [place(labels[n], policy, ids[first[n]].as_py() if n in first else "") for n in range(len(labels))]
-    wrong = pc.is_valid(lines["problem"]).to_pylist()
-    return [PROBLEM if bad else placed[n] for bad, n in zip(wrong, of_row.tolist(), strict=True)]
+    numbers, first = np.unique(found.of_row, return_index=True)
+    row_of = dict(zip(numbers.tolist(), first.tolist(), strict=True))
+    pools = [
+        place(labels, policy, ids[row_of[n]].as_py() if n in row_of else "") for n, labels in enumerate(found.labels)
+    ]
+    names = tuple(sorted({*pools, PROBLEM}))
+    of_combination = np.array([names.index(pool) for pool in pools], dtype=np.int64)
+    wrong = pc.is_valid(lines["problem"]).to_numpy()
+    codes = of_combination[found.of_row] if pools else np.zeros(len(lines), dtype=np.int64)
+    return Placed(names, np.where(wrong, names.index(PROBLEM), codes))
+
+
+def by_owner(policy: Policy) -> list[str]:
+    """The pools whose lines' own labels say whose they are."""
+    return [name for name, pool in policy.pools.items() if pool.method == "direct"]
 
 
 def bill_column(lines: pa.Table, period: Period) -> pa.Array:
@@ -205,59 +285,32 @@ def read_bills(lines: pa.Table, bill_of: pa.Array, amounts: pa.Array) -> tuple[B
     )
 
 
-def families(lines: pa.Table, pools: list[str], bill_of: pa.Array) -> np.ndarray:
+def families(lines: pa.Table, placed: Placed, bill_of: pa.Array) -> np.ndarray:
     """Numbers the (bill, account, service) of lines that some other line follows; -1 for the rest."""
+    following = placed.inside([FOLLOWER])
+    if not following.any():
+        return np.full(len(lines), -1, dtype=np.int64)
     columns = {"bill": bill_of} | {key: lines[key] for key in ("BillingAccountId", "SubAccountId", "ServiceName")}
     found = combine(len(lines), columns)
-    followed = {int(found.of_row[row]) for row, pool in enumerate(pools) if pool == FOLLOWER}
-    keep = np.array(sorted(followed), dtype=np.int64)
-    return np.where(np.isin(found.of_row, keep), found.of_row, -1)
+    return np.where(np.isin(found.of_row, found.of_row[following]), found.of_row, -1)
 
 
-def gather(
-    lines: pa.Table, placed: Ledgered, found: Combinations, resources: pa.Array, policy: Policy
-) -> tuple[Tranche, ...]:
+def gather(table: pa.Table) -> pa.Table:
     """Sum the lines that no rule tells apart."""
-    pools, labels = placed.pool_of.to_pylist(), found.labels
-    by_owner = {name for name, pool in policy.pools.items() if pool.method == "direct"}
-    table = pa.table({
-        "pool": placed.pool_of,
-        "bill": placed.bill_of,
-        "component": placed.components,
-        "family": pa.array(families(lines, pools, placed.bill_of)),
-        "resource": resources,
-        **{name: lines[name] for name in ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s")},
-        "labels": pa.array([n if pool in by_owner else -1 for n, pool in zip(found.of_row.tolist(), pools, strict=True)], pa.int64()),
-        "amount": placed.amounts,
-    })  # fmt: skip
-    sums = table.group_by(table.column_names[:-1]).aggregate([("amount", "sum")])
-    return tuple(
-        sorted(
-            Tranche(
-                row["pool"], row["bill"], row["component"], row["family"], row["resource"] or "",
-                Interval(row["charge_start_s"], max(row["charge_start_s"], row["charge_end_s"])),
-                Interval(row["billing_start_s"], row["billing_end_s"]),
-                tuple(sorted(labels[row["labels"]].items())) if row["labels"] >= 0 else (),
-                to_grains(row["amount_sum"]),
-            )
-            for row in sums.to_pylist()
-        )
-    )  # fmt: skip
+    keys = table.column_names[:-1]
+    return table.group_by(keys).aggregate([("amount", "sum")]).rename_columns([*keys, "amount"])
 
 
-def component_column(lines: pa.Table, pools: list[str], declared: Mapping[str, Pool]) -> pa.Array:
+def component_column(lines: pa.Table, placed: Placed, declared: Mapping[str, Pool]) -> pa.Array:
     """A pool may say which component its money is; else the line's own."""
-    stated = [declared[name].component if name in declared else None for name in pools]
-    column = pc.coalesce(pa.array(stated, pa.string()), lines["component"])
+    stated = placed.column({name: pool.component for name, pool in declared.items()}, None, pa.string())
+    column = pc.coalesce(stated, lines["component"])
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def resource_column(lines: pa.Table, pools: list[str], declared: Mapping[str, Pool], resources: Resources) -> pa.Array:
+def resource_column(lines: pa.Table, placed: Placed, declared: Mapping[str, Pool], resources: Resources) -> pa.Array:
     """What the line paid for, where its pool cares: whichever of its id and its name some usage or capacity knows."""
-    cares = pa.array(
-        [name in declared and (declared[name].scope == "resource" or declared[name].usage is None) for name in pools],
-        pa.bool_(),
-    )
+    cares = {name for name, pool in declared.items() if pool.scope == "resource" or pool.usage is None}
     known = pa.array(list(resources.labels), pa.string())
 
     def if_known(column: str) -> pa.ChunkedArray:
@@ -266,5 +319,5 @@ def resource_column(lines: pa.Table, pools: list[str], declared: Mapping[str, Po
     named = pc.coalesce(
         if_known("ResourceId"), if_known("ResourceName"), lines["ResourceId"], lines["ResourceName"], ""
     )
-    column = pc.if_else(cares, named, "")
+    column = pc.if_else(pa.array(placed.inside(cares)), named, "")
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -53,10 +53,11 @@ Own = Mapping[int, Mapping[int, Mapping[Load, list[int]]]]
 def price_time(market: Market, own: Own) -> Priced:
     """`market.demand` holds the teams' occupied seconds, `own` their owners' seconds."""
     priced = Priced(credited=[defaultdict(int) for _ in market.credited])
+    steps = []
     for (curve, slot), columns in market.money.items():
         teams = sum_cells(market.demand.get(curve, {}), slot, market.calendar)
         total = sum(amounts[UNITS] for amounts in teams.values())
-        priced.curve.append(SlotPrice(curve, slot, total, total, {}))
+        steps.append(SlotPrice(curve, slot, total, total, {}))
         inside: dict[tuple[int, str], dict[Load, int]] = defaultdict(dict)
         for (day, load), amounts in sum_cells(own.get(curve, {}), slot, market.calendar).items():
             inside[day, market.bearers[load[0]].owner.team][load] = amounts[UNITS]
@@ -71,6 +72,7 @@ def price_time(market: Market, own: Own) -> Priced:
                 loads = inside[day, market.bearers[team[0]].owner.team]
                 back = [{load: cells.get((day, load), NONE)[UNITS] for load in loads} for cells in given]
                 share_inside(priced, (column, day, share), loads, back, market.bearers)
+    priced.curve = steps
     return priced
 
 

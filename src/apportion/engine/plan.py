@@ -4,7 +4,6 @@ Price and charge each pool, settle (idle, overheads, followers, credits, adjustm
 it, `explain`, the reports and the pages read it.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -22,7 +21,7 @@ from apportion.engine.claims import reach_of, reach_over, refuse_overlaps
 from apportion.engine.digest import digest_of
 from apportion.engine.encode import encode
 from apportion.engine.followers import charge_followers
-from apportion.engine.lines import FOLLOWER, NO_POOL, PROBLEM, Bill, Ledgered, Tranche, read_lines
+from apportion.engine.lines import FOLLOWER, NO_POOL, PROBLEM, Bill, Ledgered, Tranches, read_lines
 from apportion.engine.overhead import charge_overhead
 from apportion.engine.pools import PoolResult, charge_pool
 from apportion.engine.postings import Postings, make_postings
@@ -95,13 +94,12 @@ def make_plan(world: World, backend: Backend) -> Plan:
 def window_of(world: World, lines: Ledgered, zone: ZoneInfo) -> tuple[Interval, list[int]]:
     """The hull of the period and of every charge and billing period, and the bounds of the latter."""
     own = world.period.interval(zone)
-    found = [own, *(interval for tranche in lines.tranches for interval in (tranche.charge, tranche.billing))]
+    found = [own, *lines.tranches.hull()]
     hull = Interval(
         min(interval.start_s for interval in found),
         max(max(interval.end_s, interval.start_s + 1) for interval in found),
     )
-    billing = {tranche.billing for tranche in lines.tranches}
-    return hull, sorted({bound for interval in billing for bound in (interval.start_s, interval.end_s)})
+    return hull, lines.tranches.billing_bounds()
 
 
 def make_setting(world: World, lines: Ledgered, resources: Resources, usage: Any, backend: Backend) -> Setting:
@@ -127,27 +125,20 @@ def make_setting(world: World, lines: Ledgered, resources: Resources, usage: Any
 def charge_pools(lines: Ledgered, setting: Setting) -> dict[str, PoolResult]:
     """Every pool but the overheads, each on its own."""
     policy = setting.policy
-    tranches = by_pool(lines)
+    tranches = lines.tranches
     shared = [name for name, pool in policy.pools.items() if pool.method not in (*STATED, "by_cost")]
-    named = {name: {tranche.resource for tranche in tranches[name]} for name in shared}
+    named = {name: tranches.resources_of(name) for name in shared}
     seasons = setting.workforce.seasons
     for season in seasons:
         own = {name: reach_of(policy.pools[name], named[name], setting.resources, season.persons) for name in shared}
         refuse_overlaps(policy, own, setting.encoded, season)
     reaches = {name: reach_over(policy.pools[name], named[name], setting.resources, seasons) for name in shared}
-    results = {name: charge_pool(name, tranches[name], reaches[name], setting) for name in shared}
+    results = {name: charge_pool(name, tranches, reaches[name], setting) for name in shared}
     for name, pool in policy.pools.items():
         if pool.method in STATED:
-            account, problems = charge_stated(name, tranches[name], policy, setting.calendar, setting.bearers)
+            account, problems = charge_stated(name, tranches.of(name), policy, setting.calendar, setting.bearers)
             results[name] = PoolResult(account, problems=problems)
     return results
-
-
-def by_pool(lines: Ledgered) -> defaultdict[str, list[Tranche]]:
-    out: defaultdict[str, list[Tranche]] = defaultdict(list)
-    for tranche in lines.tranches:
-        out[tranche.pool].append(tranche)
-    return out
 
 
 def settle(
@@ -155,7 +146,7 @@ def settle(
 ) -> Account:
     """Usage and idle are in; now overheads, followers, credits and adjustments, each a balanced transfer."""
     account = Account()
-    tranches = by_pool(lines)
+    tranches = lines.tranches
     currencies = dict(setting.currencies) | {
         result.card.bill: setting.policy.currency for result in results.values() if result.card
     }
@@ -165,8 +156,8 @@ def settle(
     account.merge(unclaimed(tranches, setting.calendar, setting.bearers))
     for name, pool in setting.policy.pools.items():
         if pool.method == "by_cost":
-            account.merge(charge_overhead(name, tranches[name], account, setting, currencies))
-    account.merge(charge_followers(tranches[FOLLOWER], account, setting.calendar, setting.bearers))
+            account.merge(charge_overhead(name, tranches.of(name), account, setting, currencies))
+    account.merge(charge_followers(tranches.of(FOLLOWER), account, setting.calendar, setting.bearers))
     for result in results.values():
         account.merge(result.later)
     books = Books(setting.policy, setting.bearers, setting.calendar.days, currencies, previous)
@@ -175,11 +166,11 @@ def settle(
     return account
 
 
-def unclaimed(tranches: Mapping[str, list[Tranche]], calendar: Calendar, bearers: Bearers) -> Account:
+def unclaimed(tranches: Tranches, calendar: Calendar, bearers: Bearers) -> Account:
     """Money that no pool claims, and money of rows that something is wrong with: visible, with its cause."""
     out = Account()
     for pool, cause in NOBODY_CLAIMS.items():
-        for tranche in tranches.get(pool, ()):
+        for tranche in tranches.of(pool):
             for _, day, grains in spread(tranche, "day", calendar):
                 column = Column(tranche.bill, tranche.component, tranche.family)
                 out.add(system_entry(column, "", day, cause, bearers), grains)

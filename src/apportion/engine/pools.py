@@ -1,21 +1,18 @@
 """One pool from beginning to end: its money, the usage that shares it, and the account that its method makes of both."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 from zoneinfo import ZoneInfo
-
-import ibis
-import pyarrow as pa
 
 from apportion.engine.account import Account, Column, divide_up
 from apportion.engine.calendar import Calendar
 from apportion.engine.cards import free_amounts, price_card, recovery
-from apportion.engine.claims import WHOLE_POOL, Reach, claim, component_of
+from apportion.engine.claims import WHOLE_POOL, Reach, claim, component_of, given_back
 from apportion.engine.demand import Series, measure_demand, plus
 from apportion.engine.idle import share_idle
-from apportion.engine.lines import Tranche
+from apportion.engine.lines import Tranches
+from apportion.engine.lookup import can_look_up, price_by_look_up
 from apportion.engine.occupancy import occupied_seconds, own_seconds, price_time
 from apportion.engine.price import Load, Market, Priced, Supply, price_market, settle_account, slot_money
 from apportion.engine.setting import Setting
@@ -24,7 +21,6 @@ from apportion.engine.transfers import give_credits
 from apportion.engine.weights import Used, factors, load_weights, reshare, unweighted
 from apportion.engine.workloads import Season, declared
 from apportion.errors import PolicyError, Problem
-from apportion.policy.pool_parts import Credit
 
 HOUR_S = 3600
 Curves = dict[int, dict[int, dict[Load, list[int]]]]
@@ -91,7 +87,7 @@ def read_demand(name: str, reach: Reach, setting: Setting) -> Demands:
         else:
             by_curve(measure_demand(claimed.rows, pool, setting.calendar), season, setting.calendar, found.demand)
         for rule, curves in zip(pool.credit, found.credited, strict=True):
-            rows = given_back(claimed.rows, rule, season, setting)
+            rows = given_back(claimed, rule, setting)
             if rows is None:
                 continue
             series = (
@@ -106,42 +102,29 @@ def read_demand(name: str, reach: Reach, setting: Setting) -> Demands:
     return found
 
 
-def given_back(rows: Any, rule: Credit, season: Season, setting: Setting) -> Any | None:
-    """The usage of workloads with an outcome (their own, or what a facet rule makes of it), at most the last so many hours of each interval."""
-    persons = [n for n, person in enumerate(season.persons) if person.labels.get("outcome") == rule.outcome]
-    if not persons:
-        return None
-    lent = setting.backend.lend(pa.table({"person": pa.array(persons, pa.int32())}))
-    rows = rows.semi_join(lent, "person")
-    if rule.max_hours is None:
-        return rows
-    longest = int(rule.max_hours * HOUR_S)
-    return rows.mutate(start_s=ibis.greatest(rows.start_s, rows.end_s - longest))
-
-
-def charge_pool(name: str, tranches: list[Tranche], reach: Reach, setting: Setting) -> PoolResult:
+def charge_pool(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> PoolResult:
     """A pool that is shared by usage."""
     pool = setting.policy.pools[name]
+    if can_look_up(pool):
+        looked = price_by_look_up(name, tranches, reach, setting)
+        return replace(charge_priced_pool(looked.market, looked.priced, looked.rates, setting), reach=reach)
     found = read_demand(name, reach, setting)
     numbers = {resource: number for number, resource in enumerate(setting.encoded.resources)}
     curve_of = {resource: number + 1 for resource, number in numbers.items() if number in set(reach.resources)}
-    money = slot_money(tranches, pool, setting.calendar, curve_of)
+    money = slot_money(tranches.of(name), pool, setting.calendar, curve_of)
     supply = Supply({}, {}, {})
     if pool.method == "capacity_rate":
-        supply = read_supply(name, reach, {tranche.resource for tranche in tranches}, setting)
+        supply = read_supply(name, reach, tranches.resources_of(name), setting)
     market = Market(name, pool, money, found.demand, found.credited, supply, setting.calendar, setting.bearers)
-    result = (
-        charge_card_pool(market, found, setting)
-        if pool.method == "rate_card"
-        else charge_priced_pool(market, found, setting)
-    )
-    result.reach = reach
-    return result
+    if pool.method == "rate_card":
+        return replace(charge_card_pool(market, found, setting), reach=reach)
+    priced = price_time(market, found.own) if pool.method == "time" else price_market(market)
+    return replace(charge_priced_pool(market, priced, found.rates, setting), reach=reach)
 
 
-def charge_priced_pool(market: Market, found: Demands, setting: Setting) -> PoolResult:
-    priced = price_time(market, found.own) if market.pool.method == "time" else price_market(market)
-    usage, credited, weights = weighted(market, priced, found.rates, setting)
+def charge_priced_pool(market: Market, priced: Priced, rates: tuple[Fraction, ...], setting: Setting) -> PoolResult:
+    """Weights, idle and credits, once prices are known."""
+    usage, credited, weights = weighted(market, priced, rates, setting)
     account = settle_account(market, priced, usage)
     refuse_or_share_nowhere(market, priced, account, setting)
     account.merge(share_idle(market, priced, usage, weights, setting.policy))

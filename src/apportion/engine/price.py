@@ -5,7 +5,7 @@ is idle, split by cause. Everything is whole grains: a slot's charges and idle a
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
@@ -76,7 +76,7 @@ class Priced:
         default_factory=lambda: defaultdict(lambda: defaultdict(int))
     )
     unused: dict[Slot, dict[Owner, int]] = field(default_factory=dict)
-    curve: list[SlotPrice] = field(default_factory=list)
+    curve: Sequence[SlotPrice] = ()
 
 
 def slot_money(tranches: Iterable[Tranche], pool: Pool, calendar: Calendar, curve_of: Mapping[str, int]) -> Money:
@@ -123,14 +123,13 @@ def over(series: Mapping[int, int], slot: Slot) -> int:
 def price_market(market: Market) -> Priced:
     """Every slot of a pool."""
     priced = Priced(credited=[defaultdict(int) for _ in market.credited])
-    for (curve, slot), columns in market.money.items():
-        price_slot(market, priced, (curve, slot), columns)
+    priced.curve = [price_slot(market, priced, where, columns) for where, columns in market.money.items()]
     return priced
 
 
 def price_slot(
     market: Market, priced: Priced, where: tuple[int, Slot], columns: Mapping[Column, Mapping[int, int]]
-) -> None:
+) -> SlotPrice:
     curve, slot = where
     demand = sum_cells(market.demand.get(curve, {}), slot, market.calendar)
     order = sorted(
@@ -140,9 +139,7 @@ def price_slot(
     wanted = sum(demand[key][UNITS] for key in order)
     offered = over(market.supply.capacity.get(curve, {}), slot) if market.pool.method == "capacity_rate" else wanted
     units = max(offered, wanted)
-    priced.curve.append(
-        SlotPrice(curve, slot, units, wanted, idle_units(market, priced, where, demand, units - wanted))
-    )
+    step = SlotPrice(curve, slot, units, wanted, idle_units(market, priced, where, demand, units - wanted))
     for column, days in columns.items():
         if units == 0:
             nothing(market, priced, slot, column, days)
@@ -152,7 +149,7 @@ def price_slot(
         if units == wanted:
             parts[0] += grains - sum(parts)
         else:
-            keep_idle(market, priced, column, idle_by_day(days, sum(parts), priced.curve[-1]), demand)
+            keep_idle(market, priced, (step, column, idle_by_day(days, sum(parts), step)), demand)
         for (day, load), part in zip(order, parts, strict=True):
             priced.usage[column, day, load] += part
             if market.pool.idle_slot != "period":
@@ -160,6 +157,7 @@ def price_slot(
         for number, cells in enumerate(market.credited):
             for (day, load), amounts in sum_cells(cells.get(curve, {}), slot, market.calendar).items():
                 priced.credited[number][column, day, load] += grains * amounts[UNITS] // units
+    return step
 
 
 def idle_span(market: Market, slot: Slot) -> Slot | None:
@@ -229,12 +227,11 @@ def idle_by_day(days: Mapping[int, int], used: int, step: SlotPrice) -> dict[int
 def keep_idle(
     market: Market,
     priced: Priced,
-    column: Column,
-    days: Mapping[int, int],
+    idle: tuple[SlotPrice, Column, Mapping[int, int]],
     demand: Mapping[tuple[int, Load], list[int]],
 ) -> None:
-    """Idle money of a slot by cause; what a holder pays goes to the holder at once."""
-    step = priced.curve[-1]
+    """Idle money of a slot (by column and day) by cause; what a holder pays goes to the holder at once."""
+    step, column, days = idle
     causes = {cause: units for cause, units in step.idle.items() if units}
     below = lcm(*(units.denominator for units in causes.values()))
     weights = [int(units * below) for units in causes.values()]

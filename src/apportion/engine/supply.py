@@ -1,7 +1,8 @@
 """What a pool offered and promised: capacity in all states, the part that was not up, and reservations by holder."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
@@ -19,15 +20,33 @@ from apportion.model.times import Interval, day_start
 from apportion.policy.document import Policy
 from apportion.policy.pools import Pool
 
-Levels = dict[int, list[tuple[Interval, int]]]
+Held = list[tuple[Interval, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The intervals behind a supply: by curve what was offered and what of it was down, by holder what was promised."""
+
+    offered: Mapping[int, Held]
+    down: Mapping[int, Held]
+    promised: Mapping[Owner, Held]
 
 
 def read_supply(name: str, reach: Reach, named: set[str], setting: Setting) -> Supply:
-    policy, calendar, scale = setting.policy, setting.calendar, scale_of(setting.policy.pools[name])
+    found, calendar = read_levels(name, reach, named, setting), setting.calendar
+    return Supply(
+        {curve: integrate_levels(levels, calendar) for curve, levels in found.offered.items()},
+        {curve: integrate_levels(levels, calendar) for curve, levels in found.down.items()},
+        {holder: integrate_levels(levels, calendar) for holder, levels in found.promised.items()},
+    )
+
+
+def read_levels(name: str, reach: Reach, named: set[str], setting: Setting) -> Levels:
+    policy, scale = setting.policy, scale_of(setting.policy.pools[name])
     numbers = {resource: number for number, resource in enumerate(setting.encoded.resources)}
     pool = policy.pools[name]
-    offered: Levels = defaultdict(list)
-    down: Levels = defaultdict(list)
+    offered: dict[int, Held] = defaultdict(list)
+    down: dict[int, Held] = defaultdict(list)
     inside = set(reach.supplied)
     for row in setting.capacity:
         number = numbers[row["resource"]]
@@ -41,18 +60,14 @@ def read_supply(name: str, reach: Reach, named: set[str], setting: Setting) -> S
             offered[curve].append(level)
             if row["state"] != "up":
                 down[curve].append(level)
-    promised: dict[Owner, list[tuple[Interval, int]]] = defaultdict(list)
+    promised: dict[Owner, Held] = defaultdict(list)
     seasons = [season.interval for season in setting.workforce.seasons]
     for holder, meter, interval, amount in [
-        *stated(name, policy, calendar),
+        *stated(name, policy, setting.calendar),
         *scheduled(pool, policy, seasons, named, setting.reservations),
     ]:
         promised[holder].append((interval, amount * scale.factors[meter] * scale.capacity))
-    return Supply(
-        {curve: integrate_levels(levels, calendar) for curve, levels in offered.items()},
-        {curve: integrate_levels(levels, calendar) for curve, levels in down.items()},
-        {holder: integrate_levels(levels, calendar) for holder, levels in promised.items()},
-    )
+    return Levels(offered, down, promised)
 
 
 def stated(name: str, policy: Policy, calendar: Calendar) -> Iterable[tuple[Owner, str, Interval, int]]:

@@ -1,0 +1,76 @@
+"""Unit-seconds and prices of many curves at once: dense arrays of curves by cells, summed from events of start and end."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from apportion.engine.calendar import Calendar
+from apportion.engine.demand import level_events, measures, scale_of, wide
+from apportion.engine.wide import Whole, from_arrow, narrow, zeros
+from apportion.model.times import Interval
+from apportion.policy.pools import Pool
+
+Intervals = Mapping[int, Sequence[tuple[Interval, int]]]
+
+
+def measure_curves(rows: Any, pool: Pool, curves: Sequence[int], calendar: Calendar) -> dict[str, Whole]:
+    """`units`, and `held` where the driver tells it, of every curve and cell; the first curve is that of the whole pool."""
+    scale = scale_of(pool)
+    sums = {name: amount for name, amount in measures(rows, pool.driver, scale).items() if name != "allocated"}
+    events = level_events(rows, sums, calendar, decimal=wide(rows, scale, calendar), by=("curve",))
+    events = events.group_by("curve", "cell").aggregate(**{
+        name: events[name].sum().cast(events[name].type()) for name in events.columns[2:]
+    }).to_pyarrow()  # fmt: skip
+    out = {}
+    for name in sums:
+        out[name] = integrated(events, name, curves, calendar)
+        out[name][0] = out[name].sum(axis=0)
+    return out
+
+
+def integrated(events: pa.Table, name: str, curves: Sequence[int], calendar: Calendar) -> Whole:
+    rows = np.searchsorted(curves, events["curve"].to_numpy())
+    cells = events["cell"].to_numpy()
+    sums = []
+    for ending in ("part", "level"):
+        amounts = narrow(from_arrow(events[f"{name}_{ending}"]), calendar.cell_s * max(1, len(events)))
+        sums.append(np.zeros((len(curves), calendar.cells + 1), dtype=amounts.dtype))
+        sums[-1][rows, cells] = amounts
+    return held_over(sums[0], sums[1], calendar)
+
+
+def integrate_grid(levels: Intervals, curves: Sequence[int], calendar: Calendar) -> Whole:
+    """The same of a few intervals each: capacity."""
+    place = {curve: n for n, curve in enumerate(curves)}
+    part, level = zeros(len(curves), calendar.cells + 1), zeros(len(curves), calendar.cells + 1)
+    for curve, row in place.items():
+        for interval, amount in levels.get(curve, ()):
+            inside = interval.clip(calendar.window)
+            for second, sign in ((inside.start_s, 1), (inside.end_s, -1)) if inside.seconds > 0 else ():
+                cell = calendar.cell(second)
+                part[row, cell] += sign * amount * (calendar.cell_s - (second - calendar.start_s) % calendar.cell_s)
+                level[row, cell] += sign * amount
+    return held_over(part, level, calendar)
+
+
+def held_over(part: Whole, level: Whole, calendar: Calendar) -> Whole:
+    """Each cell's own part, and what the earlier events hold throughout it."""
+    before = np.cumsum(level, axis=1) - level
+    out: Whole = (part + before * calendar.cell_s)[:, :-1].astype(object)
+    return out
+
+
+def stepped(rows: np.ndarray, slots: tuple[np.ndarray, np.ndarray], heights: Whole, shape: tuple[int, int]) -> Whole:
+    """A price that holds from the first cell of its slot until the last; where slots overlap, their sum."""
+    first, last = slots
+    if len(rows) and (last - first).max() == 1:  # then no two are the same
+        out = zeros(*shape)
+        out[rows, first] = heights
+        return out
+    changes = zeros(shape[0], shape[1] + 1)
+    np.add.at(changes, (rows, first), heights)
+    np.subtract.at(changes, (rows, last), heights)
+    steps: Whole = np.cumsum(changes, axis=1)[:, :-1]
+    return steps

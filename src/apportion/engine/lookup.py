@@ -1,0 +1,281 @@
+"""Price and charge where each resource has a price of its own: prices on arrays, and every usage interval charged by two look-ups.
+
+What `price` does slot by slot and bearer by bearer would take a grid of resources x bearers x cells. Here demand is summed by resource alone,
+and a bearer's charges are sums over its intervals of amount x (P(end) - P(start)), exact to far below a nano.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import ibis
+import numpy as np
+
+from apportion.engine.account import Column, divide_up
+from apportion.engine.calendar import Calendar, Slot
+from apportion.engine.claims import WHOLE_POOL, Claim, Reach, claim, clip, given_back
+from apportion.engine.curve import Grid, Kind, Rate, make_grid, scale_for, sum_values
+from apportion.engine.demand import integrate_levels, measure_demand
+from apportion.engine.dues import Dues, MoneyOf, dues_of
+from apportion.engine.grids import integrate_grid, measure_curves
+from apportion.engine.lines import Tranches
+from apportion.engine.price import Load, Market, Priced, Supply, holders_of, pool_rest, unused_reservations
+from apportion.engine.setting import Setting
+from apportion.engine.steps import (
+    Due,
+    Steps,
+    Tally,
+    form_prices,
+    heights,
+    held_due,
+    idle_money,
+    laid_out,
+    split_idle,
+    used_due,
+)
+from apportion.engine.supply import Levels, read_levels
+from apportion.engine.wide import Whole, sum_by, zeros
+from apportion.model.meters import METERS
+from apportion.model.money import GRAIN
+from apportion.policy.pool_parts import Cause
+from apportion.policy.pools import Pool
+
+AMOUNT = {
+    "used": "units",
+    "held": "held",
+}  # what of a usage row pays for what was used, and for what was held without use
+
+
+def can_look_up(pool: Pool) -> bool:
+    """Whether sums by day are all that the pool's rules ask for. Else, and for flows and occupied time, `price` goes slot by slot."""
+    if pool.scope != "resource" or pool.method not in ("proportional", "capacity_rate"):
+        return False
+    if any(METERS[name].flow for name in pool.meter):
+        return False
+    shares_by_slot = pool.idle_slot != "period" and (pool.slot == "period" or pool.slot == pool.idle_slot == "hour")
+    holds_by_period = pool.slot == "period" and pool.driver.kind in ("used", "blend") and pool.idle["held"] == "holder"
+    return pool.method == "proportional" or not (shares_by_slot or holds_by_period)
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A pool's market and prices, and the weights by resource that its bearers' rates stand for."""
+
+    market: Market
+    priced: Priced
+    rates: tuple[Fraction, ...]
+
+
+def price_by_look_up(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> Looked:
+    """Every slot of every resource of a pool."""
+    pool, calendar = setting.policy.pools[name], setting.calendar
+    inside = set(reach.resources)
+    curve_of = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources) if n in inside}
+    dues = dues_of(tranches.table_of(name), pool, calendar, curve_of)
+    levels = Levels({}, {}, {})
+    if pool.method == "capacity_rate":
+        levels = read_levels(name, reach, tranches.resources_of(name), setting)
+    seasons = setting.workforce.seasons if reach.resources and reach.persons else ()
+    claims = [claim(name, reach, season, setting) for season in seasons]
+    demand = whole_demand(claims, pool, calendar) if levels.promised else {}
+    supply = whole_supply(levels, calendar)
+    market = Market(name, pool, MoneyOf(dues), demand, (), supply, calendar, setting.bearers)
+    priced = Priced(credited=[defaultdict(int) for _ in pool.credit])
+    tally = count(claims, pool, dues.curves, levels, calendar)
+    steps = form_prices(dues, tally, reserved_parts(market, priced, dues))
+    priced.curve = steps
+    due = {"used": used_due(steps)} | keep_unused(market, priced, steps)
+    tariff = tariff_of(steps, due, tally, market, tranches.all_money())
+    for each in claims:
+        charge(each, tariff, market, priced, setting)
+    if "even" in pool.idle.values():
+        note_presence(claims, steps, market, priced, setting)
+    if not add_rest(market, priced, due, steps):
+        note_presence(claims, steps, market, priced, setting)
+        add_rest(market, priced, due, steps)
+    note_loads(market, priced)
+    return Looked(market, priced, claims[0].rates if claims else (Fraction(1),))
+
+
+def whole_supply(levels: Levels, calendar: Calendar) -> Supply:
+    """What the pool as a whole offered and promised."""
+    offered, down = (
+        {WHOLE_POOL: integrate_levels(found.get(WHOLE_POOL, ()), calendar)} for found in (levels.offered, levels.down)
+    )
+    return Supply(offered, down, {who: integrate_levels(held, calendar) for who, held in levels.promised.items()})
+
+
+def whole_demand(claims: list[Claim], pool: Pool, calendar: Calendar) -> dict[int, dict[int, dict[Load, list[int]]]]:
+    """What every bearer had of the pool as a whole: only reservations ask for it."""
+    found: dict[int, dict[Load, list[int]]] = {}
+    for each in claims:
+        rows = clip(each.rows.mutate(curve=ibis.literal(WHOLE_POOL, "int32")), each.season)
+        for (_, bearer, rate), cells in measure_demand(rows, pool, calendar).items():
+            for cell, amounts in cells.items():
+                found.setdefault(cell, {})[bearer, rate] = amounts
+    return {WHOLE_POOL: found}
+
+
+def count(claims: list[Claim], pool: Pool, curves: tuple[int, ...], levels: Levels, calendar: Calendar) -> Tally:
+    found: dict[str, Whole] = {"units": zeros(len(curves), calendar.cells)}
+    for each in claims:
+        for name, amounts in measure_curves(clip(each.rows, each.season), pool, curves, calendar).items():
+            found[name] = found[name] + amounts if name in found else amounts
+    if pool.method != "capacity_rate":
+        return Tally(found["units"])
+    offered, down = (integrate_grid(part, curves, calendar) for part in (levels.offered, levels.down))
+    return Tally(found["units"], found.get("held"), offered, down)
+
+
+def reserved_parts(market: Market, priced: Priced, dues: Dues) -> dict[Slot, Fraction]:
+    """Of each slot, which part of what is neither held nor down was reserved: that of the whole pool."""
+    if not market.supply.reserved:
+        return {}
+    out = {}
+    for slot in set(zip(dues.first.tolist(), dues.last.tolist(), strict=True)):
+        unused, whole = sum(unused_reservations(market, priced, slot).values()), pool_rest(market, slot)
+        out[slot] = Fraction(min(unused, whole), whole) if whole else Fraction(0)
+    return out
+
+
+def keep_unused(market: Market, priced: Priced, steps: Steps) -> dict[str, Due]:
+    """Money of what nobody used, by cause and day. What was held without use falls due, if its holders pay for it."""
+    dues, pool, calendar = steps.dues, market.pool, market.calendar
+    if pool.method != "capacity_rate":
+        for column, day, grains in by_day(dues, np.where(steps.units == 0, 1, 0)[steps.of_row] * dues.grains):
+            priced.nowhere[column, day] += grains
+        return {}
+    found = split_idle(steps, idle_money(steps))
+    for cause, money in found.items():
+        if pool.idle[cause] != "holder":
+            for column, day, grains in by_day(dues, money):
+                span = None if pool.idle_slot == "period" else calendar.slot_of(calendar.day_cells[day], "day")
+                priced.idle[column, day, cause, span] += grains
+        elif cause != "held":
+            keep_for_holders(market, priced, dues, (cause, money))
+    return {"held": held_due(steps, found["held"])} if "held" in found and pool.idle["held"] == "holder" else {}
+
+
+def by_day(dues: Dues, money: Whole) -> Iterator[tuple[Column, int, int]]:
+    days = int(dues.day.max()) + 1 if len(dues.day) else 1
+    keys, sums = sum_by(dues.column * days + dues.day, money)
+    for key, grains in zip(keys.tolist(), sums.tolist(), strict=True):
+        if grains:
+            yield dues.columns[key // days], key % days, grains
+
+
+def keep_for_holders(market: Market, priced: Priced, dues: Dues, idle: tuple[Cause, Whole]) -> None:
+    """What was reserved and not used goes to those who had reserved it, slot by slot."""
+    cause, money = idle
+    radix = (market.calendar.cells + 1, market.calendar.cells + 1, len(dues.columns), len(market.calendar.days))
+    keys, sums = sum_by(np.ravel_multi_index((dues.first, dues.last, dues.column, dues.day), radix), money)
+    rows = zip(*(part.tolist() for part in np.unravel_index(keys, radix)), sums.tolist(), strict=True)
+    for first, last, column, day, grains in rows:
+        if grains:
+            holders = holders_of(market, priced, cause, (first, last), {})
+            for bearer, share in zip(holders, divide_up(grains, holders.values(), sum(holders.values())), strict=True):
+                priced.held[dues.columns[column], day, cause, bearer] += share
+
+
+@dataclass(frozen=True, slots=True)
+class Tariff:
+    """Prices by kind and column, each in parts of the currency's unit: of `used` units, and of units `held` without use."""
+
+    grid: Grid
+    columns: tuple[Column, ...]
+    scales: Mapping[Kind, int]
+
+    def grains(self, values: Mapping[Kind, int], kind: str) -> Iterator[tuple[Column, int]]:
+        for (name, n), value in values.items():
+            if name == kind and value:
+                yield self.columns[n], value * GRAIN // self.scales[name, n]
+
+
+def tariff_of(steps: Steps, due: Mapping[str, Due], tally: Tally, market: Market, all_money: int) -> Tariff:
+    dues, cells, largest = steps.dues, market.calendar.cells, tally.largest()
+    rates: dict[Kind, Rate] = {}
+    scales: dict[Kind, int] = {}
+    for kind, part in due.items():
+        fitting = [scale_for(largest, money, all_money) for money in part.by_column(dues)]
+        scales |= {(kind, n): scale for n, scale in enumerate(fitting)}
+        for n, price in enumerate(heights(part, dues, fitting, cells)):
+            rates[kind, n] = Rate(AMOUNT[kind], price)
+    return Tariff(make_grid(rates, dues.curves[1:], market.calendar, largest), dues.columns, scales)
+
+
+def charge(each: Claim, tariff: Tariff, market: Market, priced: Priced, setting: Setting) -> None:
+    """Look every usage interval of a season up, and sum by bearer and day."""
+
+    def look_up(rows: Any) -> Iterator[tuple[Load, int, Mapping[Kind, int]]]:
+        return sum_values(clip(rows, each.season), tariff.grid, market, setting.backend)
+
+    for load, day, values in look_up(each.rows):
+        for column, grains in tariff.grains(values, "used"):
+            priced.usage[column, day, load] += grains
+        for column, grains in tariff.grains(values, "held"):
+            priced.held[column, day, "held", market.bearers.owner_of(load[0])] += grains
+    for rule, parts in zip(market.pool.credit, priced.credited, strict=True):
+        rows = given_back(each, rule, setting)
+        for load, day, values in look_up(rows) if rows is not None else ():
+            for column, grains in tariff.grains(values, "used"):
+                parts[column, day, load] += grains
+
+
+def note_presence(claims: list[Claim], steps: Steps, market: Market, priced: Priced, setting: Setting) -> None:
+    """Who used or held anything where there is money, even money of 0: they share idle evenly, and what flooring left."""
+    dues, held = steps.dues, bool(steps.held.any())
+    there = np.minimum(laid_out(dues, steps.first_row, zeros(len(steps)) + 1, market.calendar.cells), 1)
+    rates = {(kind, 0): Rate(AMOUNT[kind], there) for kind in (("used", "held") if held else ("used",))}
+    grid = make_grid(rates, dues.curves[1:], market.calendar, int(steps.demand.sum() + steps.held.sum()))
+    for each in claims:
+        for load, day, values in sum_values(clip(each.rows, each.season), grid, market, setting.backend):
+            for column in dues.columns:
+                if values["used", 0]:
+                    priced.usage[column, day, load] += 0
+                if values.get(("held", 0)) and market.pool.idle["held"] == "holder":
+                    priced.held[column, day, "held", market.bearers.owner_of(load[0])] += 0
+
+
+Place = tuple[Column, int | None]
+
+
+def add_rest(market: Market, priced: Priced, due: Mapping[str, Due], steps: Steps) -> bool:
+    """What flooring left of each column and day goes to the first who pays there: far less than a nano. False where nobody is seen to."""
+    used = {key: (*key[:2], market.bearers.rank(key[2][0]), key[2][1]) for key in priced.usage}
+    held = {key: (*key[:2], market.bearers.rank(key[3]), 0) for key in priced.held if key[2] == "held"}
+    found = [place_rest(priced.usage, used, unpaid(due["used"], steps, market), market.pool)]
+    if "held" in due:
+        found.append(place_rest(priced.held, held, unpaid(due["held"], steps, market), market.pool))
+    return all(found)
+
+
+def place_rest(paid: dict[Any, int], ranks: Mapping[Any, Any], rest: defaultdict[Place, int], pool: Pool) -> bool:
+    for key in ranks:
+        rest[place(key[0], key[1], pool)] -= paid[key]
+    for key in sorted(ranks, key=ranks.__getitem__):
+        paid[key] += rest.pop(place(key[0], key[1], pool), 0)
+    return not any(rest.values())
+
+
+def place(column: Column, day: int, pool: Pool) -> Place:
+    """The day is that of the use; over a whole period it need not be that of the money."""
+    return column, None if pool.slot == "period" else day
+
+
+def unpaid(due: Due, steps: Steps, market: Market) -> defaultdict[Place, int]:
+    dues, out = steps.dues, defaultdict[Place, int](int)
+    days = np.asarray(market.calendar.day_of)[dues.first[due.rows]]
+    keys, sums = sum_by(dues.column[due.rows] * len(market.calendar.days) + days, due.paid)
+    for key, grains in zip(keys.tolist(), sums.tolist(), strict=True):
+        column, day = divmod(key, len(market.calendar.days))
+        out[place(dues.columns[column], day, market.pool)] += grains
+    return out
+
+
+def note_loads(market: Market, priced: Priced) -> None:
+    """What each bearer's use cost in each stretch over which idle is shared, where that is a day."""
+    for (column, day, load), grains in priced.usage.items() if market.pool.idle_slot != "period" else ():
+        span = market.calendar.slot_of(market.calendar.day_cells[day], "day")
+        priced.loads[column.bill, column.component, span][load] += grains
