@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from apportion.engine.cards import price_for
 from apportion.engine.claims import WHOLE_POOL, Reach, claim
-from apportion.engine.curve import COUNTED, USED, grid_of, grid_of_units, priced_rows
+from apportion.engine.curve import COUNTED, USED, grid_of, grid_of_units, value_rows
 from apportion.engine.demand import UNITS
 from apportion.engine.plan import Plan
 from apportion.engine.pools import PoolResult
@@ -151,8 +151,12 @@ def season_rows(share: Share, season: Season) -> list[dict[str, Any]]:
         by_resource = market.pool.scope == "resource"
         curves = [n + 1 for n in share.reach.resources] if by_resource else [WHOLE_POOL]
         grid, value = grid_of_units(curves, setting.calendar), COUNTED
-    sums = priced_rows(rows, grid, market, setting.backend, ("work", "bearer", "rate", "curve")).to_pyarrow()
-    return [row | {"value": grid.value(value, row), "units": grid.value(COUNTED, row)} for row in sums.to_pylist()]
+    by = ("work", "bearer", "rate", "curve")
+    found = value_rows(rows, grid, market, setting.backend, by)
+    return [
+        dict(zip((*by, "day"), key, strict=True)) | {"value": values.get(value, 0), "units": values.get(COUNTED, 0)}
+        for key, values in found.items()
+    ]
 
 
 def shared(plan: Plan, posting: Posting, nanos: int, works: Mapping[str, list[int]]) -> Iterator[dict[str, object]]:

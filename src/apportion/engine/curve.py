@@ -4,10 +4,10 @@ Two look-ups in a small dense grid, however long the interval. A price is a whol
 database; it is cut into limbs, each summed by itself, so that no sum leaves 38 digits and none is rounded.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import ibis
 import numpy as np
@@ -19,14 +19,15 @@ from apportion.engine.calendar import Calendar
 from apportion.engine.claims import WHOLE_POOL
 from apportion.engine.demand import LARGEST_INT, flow_parts, measures, scale_of
 from apportion.engine.grids import stepped
-from apportion.engine.price import Load, Market, Priced
+from apportion.engine.price import Market, Priced
 from apportion.engine.steps import Steps, heights, used_due
-from apportion.engine.wide import Whole, zeros
+from apportion.engine.wide import Whole, from_arrow, zeros
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN, GRAINS_PER_NANO
 
 LARGEST_SUM = 10**38 - 1  # of a decimal
-PARTS_OF_NANO = 10**8
+PARTS_OF_NANO = 10**7
+RARE = 20  # digits that fewer than one price in so many has are looked up apart
 WIDE = "decimal(38,0)"
 Kind = tuple[str, int]
 USED, COUNTED = ("used", 0), ("counted", 0)
@@ -40,45 +41,63 @@ class Rate:
     prices: Whole
 
 
+class Limb(NamedTuple):
+    """One stretch of digits of a kind's prices, and what it is worth in the lowest."""
+
+    kind: Kind
+    amount: str
+    worth: int
+    prices: np.ndarray
+
+
 @dataclass(frozen=True, slots=True)
-class Grid:
-    """Rows (key, day, price, since) for each limb of each rate: the price in a cell, and what a unit has cost from midnight until the cell's
-    start. `whole_days` says what it costs from midnight to midnight. Keys are `curve * cells + cell` and `curve * days + day`.
+class Layer:
+    """`cells`: for each key `curve * cells + cell` its day, the price of each limb there (`price_0`, ...), and what a unit has cost from midnight
+    until the cell's start (`since_0`, ...). `days`: for each key `curve * days + day` what it costs from midnight to midnight (`whole_0`, ...).
     """
 
-    table: pa.Table
-    whole_days: pa.Table
+    cells: pa.Table
+    days: pa.Table
+    limbs: tuple[Limb, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The limbs that most prices have, and apart from them those that few have: a price is high where next to nothing was used."""
+
+    layers: tuple[Layer, ...]
     calendar: Calendar
-    base: int
-    limbs: Mapping[Kind, tuple[str, tuple[str, ...]]]  # kind -> amount, names of its limbs from the lowest
-
-    @property
-    def amounts(self) -> dict[str, str]:
-        """The limbs' names, and what of a usage row each of them charges."""
-        return {name: amount for amount, names in self.limbs.values() for name in names}
-
-    def value(self, kind: Kind, row: Mapping[str, Any]) -> int:
-        return sum(int(row[f"value_{name}"]) * self.base**n for n, name in enumerate(self.limbs[kind][1]))
 
 
 def make_grid(rates: Mapping[Kind, Rate], curves: Sequence[int], calendar: Calendar, largest: int) -> Grid:
     """`largest` is more than any sum of units: with the length of a day it says how long a limb may be."""
     longest = max((last - first for first, last in pairwise(calendar.day_cells)), default=1) * calendar.cell_s
-    base = max(2, min(LARGEST_INT // longest, LARGEST_SUM // (largest + 1)))
-    numbers = np.asarray(curves, dtype=np.int64)[:, None]
-    cells = {"key": pa.array((numbers * calendar.cells + np.arange(calendar.cells)).ravel())}
-    cells["day"] = pa.array(np.tile(np.asarray(calendar.day_of, dtype=np.int32), len(curves)))
-    days = {"key": pa.array((numbers * len(calendar.days) + np.arange(len(calendar.days))).ravel())}
-    limbs = {}
-    for n, (kind, rate) in enumerate(rates.items()):
-        names = []
-        for m, limb in enumerate(cut(rate.prices, base)):
-            names.append(f"{n}_{m}")
-            since, whole = by_midnight(limb, calendar)
-            cells |= {f"price_{n}_{m}": pa.array(limb.ravel()), f"since_{n}_{m}": pa.array(since.ravel())}
-            days[f"whole_{n}_{m}"] = pa.array(whole.ravel())
-        limbs[kind] = (rate.amount, tuple(names))
-    return Grid(pa.table(cells), pa.table(days), calendar, base, limbs)
+    bits = max(1, min(LARGEST_INT // longest, LARGEST_SUM // (largest + 1)).bit_length() - 1)
+    limbs = [
+        Limb(kind, rate.amount, 1 << n * bits, digits)
+        for kind, rate in rates.items()
+        for n, digits in enumerate(cut(rate.prices, bits))
+    ]
+    rare = [limb for limb in limbs if limb.worth > 1 and np.count_nonzero(limb.prices) * RARE < limb.prices.size]
+    usual = [limb for limb in limbs if limb not in rare]
+    return Grid(tuple(make_layer(part, curves, calendar) for part in (usual, rare) if part), calendar)
+
+
+def make_layer(limbs: Sequence[Limb], curves: Sequence[int], calendar: Calendar) -> Layer:
+    """Only the days on which a curve has any such digits."""
+    seen = np.any([np.logical_or.reduceat(limb.prices != 0, calendar.day_cells[:-1], axis=1) for limb in limbs], axis=0)
+    kept = seen[:, calendar.day_of]
+    numbers, day_of = np.asarray(curves, dtype=np.int64)[:, None], np.asarray(calendar.day_of, dtype=np.int32)
+    cells = {
+        "key": pa.array((numbers * calendar.cells + np.arange(calendar.cells))[kept]),
+        "day": pa.array(np.broadcast_to(day_of, kept.shape)[kept]),
+    }
+    days = {"key": pa.array((numbers * len(calendar.days) + np.arange(len(calendar.days)))[seen])}
+    for n, limb in enumerate(limbs):
+        since, whole = by_midnight(limb.prices, calendar)
+        cells |= {f"price_{n}": pa.array(limb.prices[kept]), f"since_{n}": pa.array(since[kept])}
+        days[f"whole_{n}"] = pa.array(whole[seen])
+    return Layer(pa.table(cells), pa.table(days), tuple(limbs))
 
 
 def by_midnight(limb: np.ndarray, calendar: Calendar) -> tuple[np.ndarray, np.ndarray]:
@@ -91,42 +110,42 @@ def by_midnight(limb: np.ndarray, calendar: Calendar) -> tuple[np.ndarray, np.nd
 
 
 def scale_for(largest: int, money: int, all_money: int) -> int:
-    """Into how many parts of the currency's unit prices are floored, so that flooring `largest` units never shows.
+    """Into how many parts of the currency's unit (a power of 10) prices are floored, so that flooring `largest` units never shows.
 
     Charges are shares of other money too (idle, overheads, tax). With this many parts a share of all there is (in grains, as `money`) by the
-    charges for `money` is right to 10^-8 of a nano.
+    charges for `money` is right to 10^-7 of a nano.
     """
     nanos = max(money, all_money) // GRAINS_PER_NANO + 1
-    return 1 + int(largest * nanos * PARTS_OF_NANO * GRAIN // max(money, 1))
+    return int(10 ** len(str(largest * nanos * PARTS_OF_NANO * GRAIN // max(money, 1))))
 
 
-def cut(numbers: Whole, base: int) -> Iterator[np.ndarray]:
-    """Digits to some base, from the lowest; the highest takes the sign."""
-    largest = max(abs(numbers.max()), abs(numbers.min())) if numbers.size else 0
-    while largest >= base:
-        yield (numbers % base).astype(np.int64)
-        numbers, largest = numbers // base, largest // base + 1
+def cut(numbers: Whole, bits: int) -> Iterator[np.ndarray]:
+    """Stretches of so many bits, from the lowest; the highest takes the sign."""
+    longest = max(int(numbers.max()).bit_length(), int(numbers.min()).bit_length()) if numbers.size else 0
+    while longest > bits:
+        yield (numbers & ((1 << bits) - 1)).astype(np.int64)
+        numbers, longest = numbers >> bits, longest - bits
     yield numbers.astype(np.int64)
 
 
-def look_up(rows: Any, grid: Grid, lent: Any, end: str, by: Sequence[str]) -> Any:
-    """What each row's units have cost since midnight when it `start`s (taken off) or `end`s, summed on that day."""
-    calendar, sign = grid.calendar, 1 if end == "end" else -1
-    second = rows.end_s - 1 - calendar.start_s if end == "end" else rows.start_s - calendar.start_s
+def look_up(rows: Any, layer: Layer, cells: Any, calendar: Calendar, end: str) -> Any:
+    """What each row's units have cost since midnight when it `end`s or when it `start`s (to be taken off), on that day."""
+    is_end = end == "end"
+    second = rows.end_s - 1 - calendar.start_s if is_end else rows.start_s - calendar.start_s
     rows = rows.mutate(
         place=rows.curve.cast("int64") * calendar.cells + divide(second, calendar.cell_s),
-        inside=second % calendar.cell_s + (1 if end == "end" else 0),
+        inside=second % calendar.cell_s + (1 if is_end else 0),
     )
-    rows = rows.join(lent, rows.place == lent.key)
-    return rows.group_by(*by, "day").aggregate(**{
-        f"value_{name}": (exact(rows[amount] * sign) * (rows[f"since_{name}"] + rows[f"price_{name}"] * rows.inside)).sum().cast(WIDE)
-        for name, amount in grid.amounts.items()
+    rows = rows.join(cells, rows.place == cells.key)
+    sign = 1 if is_end else -1
+    return rows.mutate(**{
+        f"value_{n}": exact(rows[limb.amount] * sign) * (rows[f"since_{n}"] + rows[f"price_{n}"] * rows.inside)
+        for n, limb in enumerate(layer.limbs)
     })  # fmt: skip
 
 
-def look_days_up(rows: Any, grid: Grid, by: Sequence[str], backend: Backend) -> Any:
+def look_days_up(rows: Any, layer: Layer, days: Any, calendar: Calendar, backend: Backend) -> Any:
     """What each row's units cost from midnight to midnight, on every day that it does not end on."""
-    calendar = grid.calendar
     cells, day_of = pa.array(range(calendar.cells), pa.int64()), pa.array(calendar.day_of, pa.int64())
     first_days = backend.lend(pa.table({"first": cells, "first_day": day_of}))
     last_days = backend.lend(pa.table({"last": cells, "last_day": day_of}))
@@ -135,7 +154,6 @@ def look_days_up(rows: Any, grid: Grid, by: Sequence[str], backend: Backend) -> 
         "midnights": pa.array([n for n in lengths for _ in range(n)], pa.int64()),
         "later": pa.array([m for n in lengths for m in range(n)], pa.int64()),
     }))  # fmt: skip
-    whole = backend.lend(grid.whole_days)
     rows = rows.mutate(
         first=divide(rows.start_s - calendar.start_s, calendar.cell_s),
         last=divide(rows.end_s - 1 - calendar.start_s, calendar.cell_s),
@@ -144,52 +162,73 @@ def look_days_up(rows: Any, grid: Grid, by: Sequence[str], backend: Backend) -> 
     rows = rows.mutate(midnights=rows.last_day - rows.first_day).join(crossed, "midnights")
     rows = rows.mutate(day=(rows.first_day + rows.later).cast("int32"))
     rows = rows.mutate(place=rows.curve.cast("int64") * len(calendar.days) + rows.day)
-    rows = rows.join(whole, rows.place == whole.key)
-    return rows.group_by(*by, "day").aggregate(**{
-        f"value_{name}": (exact(rows[amount]) * rows[f"whole_{name}"]).sum().cast(WIDE)
-        for name, amount in grid.amounts.items()
+    rows = rows.join(days, rows.place == days.key)
+    return rows.mutate(**{
+        f"value_{n}": exact(rows[limb.amount]) * rows[f"whole_{n}"] for n, limb in enumerate(layer.limbs)
     })  # fmt: skip
 
 
-def priced_rows(rows: Any, grid: Grid, market: Market, backend: Backend, by: Sequence[str]) -> Any:
-    """Sums of every limb's value by day and `by`, before weights.
+def layer_values(rows: Any, layer: Layer, calendar: Calendar, by: Sequence[str], backend: Backend) -> Any:
+    """Sums of every limb's value by day and `by`.
 
     A row that starts on one day and ends on another costs whole days from the first until the last, less what had passed when it started,
     and what had passed when it ended.
     """
-    pool, window = market.pool, market.calendar.window
+    cells, days = backend.lend(layer.cells), backend.lend(layer.days)
+    parts = [
+        look_up(rows, layer, cells, calendar, "start"),
+        look_up(rows, layer, cells, calendar, "end"),
+        look_days_up(rows, layer, days, calendar, backend),
+    ]
+    return sums_of(ibis.union(*(sums_of(part, layer, by) for part in parts)), layer, by)
+
+
+def sums_of(rows: Any, layer: Layer, by: Sequence[str]) -> Any:
+    values = [f"value_{n}" for n in range(len(layer.limbs))]
+    return rows.group_by(*by, "day").aggregate(**{name: rows[name].sum().cast(WIDE) for name in values})
+
+
+def flow_values(parts: Any, layer: Layer, calendar: Calendar, by: Sequence[str], backend: Backend) -> Any:
+    """Flows are cut at the cells they cross, so the price there is all that they need."""
+    cells = backend.lend(layer.cells)
+    parts = parts.mutate(place=parts.curve.cast("int64") * calendar.cells + parts.cell)
+    parts = parts.join(cells, parts.place == cells.key)
+    prices = {f"value_{n}": parts.units_part * parts[f"price_{n}"].cast(WIDE) for n in range(len(layer.limbs))}
+    return sums_of(parts.mutate(**prices), layer, by)
+
+
+def value_rows(
+    rows: Any, grid: Grid, market: Market, backend: Backend, by: Sequence[str]
+) -> Mapping[tuple[int, ...], Mapping[Kind, int]]:
+    """What the rows cost by kind of price, before weights, under (*by, day)."""
+    pool, calendar = market.pool, market.calendar
     timed = pool.method == "time"  # a second counts, whatever was asked for
     sums = {"units": ibis.literal(1, "int64")} if timed else measures(rows, pool.driver, scale_of(pool))
-    lent = backend.lend(grid.table)
     if not timed and all(METERS[name].flow for name in pool.meter):
-        return flow_values(rows, sums, grid, lent, by)
+        parts = flow_parts(rows, {"units": sums["units"]}, calendar, "work", fine=False)
+        return merged((layer, flow_values(parts, layer, calendar, by, backend)) for layer in grid.layers)
+    wanted = {limb.amount for layer in grid.layers for limb in layer.limbs}
     rows = rows.select(
         *dict.fromkeys((*by, "curve")),
-        start_s=ibis.greatest(rows.start_s, window.start_s),
-        end_s=ibis.least(rows.end_s, window.end_s),
-        **{name: sums[name] for name in set(grid.amounts.values())},
+        start_s=ibis.greatest(rows.start_s, calendar.window.start_s),
+        end_s=ibis.least(rows.end_s, calendar.window.end_s),
+        **{name: sums[name] for name in sorted(wanted)},
     )
-    starts, ends = (look_up(rows, grid, lent, end, by) for end in ("start", "end"))
-    found = ibis.union(starts, ends, look_days_up(rows, grid, by, backend))
-    return found.group_by(*by, "day").aggregate(**{
-        f"value_{name}": found[f"value_{name}"].sum().cast(WIDE) for name in grid.amounts
-    })  # fmt: skip
+    return merged((layer, layer_values(rows, layer, calendar, by, backend)) for layer in grid.layers)
 
 
-def flow_values(rows: Any, sums: Mapping[str, Any], grid: Grid, lent: Any, by: Sequence[str]) -> Any:
-    """Flows are cut at the cells they cross, so the price there is all that they need."""
-    parts = flow_parts(rows, {"units": sums["units"]}, grid.calendar, "work", fine=False)
-    parts = parts.mutate(place=parts.curve.cast("int64") * grid.calendar.cells + parts.cell)
-    parts = parts.join(lent, parts.place == lent.key)
-    return parts.group_by(*by, "day").aggregate(**{
-        f"value_{name}": (parts.units_part * parts[f"price_{name}"].cast(WIDE)).sum().cast(WIDE) for name in grid.amounts
-    })  # fmt: skip
-
-
-def sum_values(rows: Any, grid: Grid, market: Market, backend: Backend) -> Iterator[tuple[Load, int, dict[Kind, int]]]:
-    """What each bearer owes for each day, by kind of price."""
-    for row in priced_rows(rows, grid, market, backend, ("bearer", "rate")).to_pyarrow().to_pylist():
-        yield (row["bearer"], row["rate"]), row["day"], {kind: grid.value(kind, row) for kind in grid.limbs}
+def merged(found: Iterable[tuple[Layer, Any]]) -> Mapping[tuple[int, ...], Mapping[Kind, int]]:
+    out: dict[tuple[int, ...], dict[Kind, int]] = {}
+    for layer, expression in found:
+        table = expression.to_pyarrow()
+        values = len(layer.limbs)
+        keys = zip(*(column.to_pylist() for column in table.columns[:-values]), strict=True)
+        limbs = [from_arrow(column).tolist() for column in table.columns[-values:]]
+        for n, key in enumerate(keys):
+            here = out.setdefault(key, {})
+            for limb, numbers in zip(layer.limbs, limbs, strict=True):
+                here[limb.kind] = here.get(limb.kind, 0) + numbers[n] * limb.worth
+    return out
 
 
 def grid_of(market: Market, priced: Priced, key: tuple[str, str]) -> Grid:

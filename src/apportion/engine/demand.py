@@ -96,21 +96,20 @@ def level_events(
     def events(second: Any, sign: int) -> Any:
         offset = second - calendar.start_s
         inside = offset % calendar.cell_s
-        cell = ((offset - inside) / calendar.cell_s).cast("int64")
         values = {}
         for name, amount in sums.items():
             signed = (amount.cast("decimal(38,0)") if decimal else amount) * sign
             values[f"{name}_level"] = signed
             values[f"{name}_part"] = signed * (calendar.cell_s - inside)
-        rows = usage.select(*by, cell=cell, **values)
-        return rows.group_by(*by, "cell").aggregate(**{
-            name: rows[name].sum().cast("decimal(38,0)") if decimal else rows[name].sum() for name in values
-        })  # fmt: skip
+        return usage.select(*by, cell=divide(offset, calendar.cell_s), **values)
 
     window = calendar.window
     start = ibis.greatest(usage.start_s, window.start_s)
     end = ibis.least(usage.end_s, window.end_s)
-    return ibis.union(events(start, 1), events(end, -1))
+    both = ibis.union(events(start, 1), events(end, -1))
+    return both.group_by(*by, "cell").aggregate(**{
+        name: both[name].sum().cast(WIDE) if decimal else both[name].sum() for name in both.columns if name not in (*by, "cell")
+    })  # fmt: skip
 
 
 def flow_parts(usage: Any, sums: dict[str, Any], calendar: Calendar, *also: str, fine: bool = True) -> Any:

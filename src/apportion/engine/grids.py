@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from apportion.engine.calendar import Calendar
 from apportion.engine.demand import level_events, measures, scale_of, wide
-from apportion.engine.wide import Whole, from_arrow, narrow, zeros
+from apportion.engine.wide import Whole, from_arrow, zeros
 from apportion.model.times import Interval
 from apportion.policy.pools import Pool
 
@@ -19,10 +19,7 @@ def measure_curves(rows: Any, pool: Pool, curves: Sequence[int], calendar: Calen
     """`units`, and `held` where the driver tells it, of every curve and cell; the first curve is that of the whole pool."""
     scale = scale_of(pool)
     sums = {name: amount for name, amount in measures(rows, pool.driver, scale).items() if name != "allocated"}
-    events = level_events(rows, sums, calendar, decimal=wide(rows, scale, calendar), by=("curve",))
-    events = events.group_by("curve", "cell").aggregate(**{
-        name: events[name].sum().cast(events[name].type()) for name in events.columns[2:]
-    }).to_pyarrow()  # fmt: skip
+    events = level_events(rows, sums, calendar, decimal=wide(rows, scale, calendar), by=("curve",)).to_pyarrow()
     out = {}
     for name in sums:
         out[name] = integrated(events, name, curves, calendar)
@@ -35,7 +32,8 @@ def integrated(events: pa.Table, name: str, curves: Sequence[int], calendar: Cal
     cells = events["cell"].to_numpy()
     sums = []
     for ending in ("part", "level"):
-        amounts = narrow(from_arrow(events[f"{name}_{ending}"]), calendar.cell_s * max(1, len(events)))
+        column = events[f"{name}_{ending}"]
+        amounts = from_arrow(column) if pa.types.is_decimal(column.type) else column.to_numpy()
         sums.append(np.zeros((len(curves), calendar.cells + 1), dtype=amounts.dtype))
         sums[-1][rows, cells] = amounts
     return held_over(sums[0], sums[1], calendar)

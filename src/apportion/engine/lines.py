@@ -298,7 +298,16 @@ def families(lines: pa.Table, placed: Placed, bill_of: pa.Array) -> np.ndarray:
 def gather(table: pa.Table) -> pa.Table:
     """Sum the lines that no rule tells apart."""
     keys = table.column_names[:-1]
-    return table.group_by(keys).aggregate([("amount", "sum")]).rename_columns([*keys, "amount"])
+    texts = {
+        name: pc.dictionary_encode(table[name]).combine_chunks()
+        for name in keys
+        if table.schema.field(name).type == "string"
+    }  # numbers are grouped four times as fast
+    coded = pa.table({name: texts[name].indices if name in texts else table[name] for name in table.column_names})
+    sums = coded.group_by(keys).aggregate([("amount", "sum")]).rename_columns([*keys, "amount"])
+    return pa.table({
+        name: texts[name].dictionary.take(sums[name]) if name in texts else sums[name] for name in sums.column_names
+    })  # fmt: skip
 
 
 def component_column(lines: pa.Table, placed: Placed, declared: Mapping[str, Pool]) -> pa.Array:

@@ -14,9 +14,10 @@ import ibis
 import numpy as np
 
 from apportion.engine.account import Column, divide_up
+from apportion.engine.backend import Backend
 from apportion.engine.calendar import Calendar, Slot
 from apportion.engine.claims import WHOLE_POOL, Claim, Reach, claim, clip, given_back
-from apportion.engine.curve import Grid, Kind, Rate, make_grid, scale_for, sum_values
+from apportion.engine.curve import Grid, Kind, Rate, make_grid, scale_for, value_rows
 from apportion.engine.demand import integrate_levels, measure_demand
 from apportion.engine.dues import Dues, MoneyOf, dues_of
 from apportion.engine.grids import integrate_grid, measure_curves
@@ -144,8 +145,10 @@ def keep_unused(market: Market, priced: Priced, steps: Steps) -> dict[str, Due]:
     """Money of what nobody used, by cause and day. What was held without use falls due, if its holders pay for it."""
     dues, pool, calendar = steps.dues, market.pool, market.calendar
     if pool.method != "capacity_rate":
-        for column, day, grains in by_day(dues, np.where(steps.units == 0, 1, 0)[steps.of_row] * dues.grains):
-            priced.nowhere[column, day] += grains
+        nobody = (steps.units == 0).astype(bool)
+        if nobody.any():
+            for column, day, grains in by_day(dues, np.where(nobody[steps.of_row], dues.grains, 0)):
+                priced.nowhere[column, day] += grains
         return {}
     found = split_idle(steps, idle_money(steps))
     for cause, money in found.items():
@@ -209,7 +212,7 @@ def charge(each: Claim, tariff: Tariff, market: Market, priced: Priced, setting:
     """Look every usage interval of a season up, and sum by bearer and day."""
 
     def look_up(rows: Any) -> Iterator[tuple[Load, int, Mapping[Kind, int]]]:
-        return sum_values(clip(rows, each.season), tariff.grid, market, setting.backend)
+        return looked_up(clip(rows, each.season), tariff.grid, market, setting.backend)
 
     for load, day, values in look_up(each.rows):
         for column, grains in tariff.grains(values, "used"):
@@ -223,6 +226,13 @@ def charge(each: Claim, tariff: Tariff, market: Market, priced: Priced, setting:
                 parts[column, day, load] += grains
 
 
+def looked_up(
+    rows: Any, grid: Grid, market: Market, backend: Backend
+) -> Iterator[tuple[Load, int, Mapping[Kind, int]]]:
+    for (bearer, rate, day), values in value_rows(rows, grid, market, backend, ("bearer", "rate")).items():
+        yield (bearer, rate), day, values
+
+
 def note_presence(claims: list[Claim], steps: Steps, market: Market, priced: Priced, setting: Setting) -> None:
     """Who used or held anything where there is money, even money of 0: they share idle evenly, and what flooring left."""
     dues, held = steps.dues, bool(steps.held.any())
@@ -230,9 +240,9 @@ def note_presence(claims: list[Claim], steps: Steps, market: Market, priced: Pri
     rates = {(kind, 0): Rate(AMOUNT[kind], there) for kind in (("used", "held") if held else ("used",))}
     grid = make_grid(rates, dues.curves[1:], market.calendar, int(steps.demand.sum() + steps.held.sum()))
     for each in claims:
-        for load, day, values in sum_values(clip(each.rows, each.season), grid, market, setting.backend):
+        for load, day, values in looked_up(clip(each.rows, each.season), grid, market, setting.backend):
             for column in dues.columns:
-                if values["used", 0]:
+                if values.get(("used", 0)):
                     priced.usage[column, day, load] += 0
                 if values.get(("held", 0)) and market.pool.idle["held"] == "holder":
                     priced.held[column, day, "held", market.bearers.owner_of(load[0])] += 0

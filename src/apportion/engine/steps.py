@@ -83,6 +83,9 @@ def form_prices(dues: Dues, tally: Tally, promised: Mapping[tuple[int, int], Fra
     where = (dues.curve[first_row], dues.first[first_row], dues.last[first_row])
     demand, held = over(tally.units, where), over(tally.held, where)
     units = demand if tally.offered is None else np.maximum(over(tally.offered, where), demand)
+    if tally.offered is None:
+        none = zeros(len(first_row))
+        return Steps(dues, first_row, units, demand, held, dict.fromkeys(ORDER, none), none + 1)
     spare = units - demand
     idle_held = np.minimum(spare, held)
     idle_down = np.minimum(spare - idle_held, over(tally.down, where))
@@ -170,6 +173,8 @@ def used_due(steps: Steps) -> Due:
     rows = groups(steps)
     money, step = sum_groups(steps.dues.grains, rows), steps.of_row[rows]
     units = np.maximum(steps.units[step], 1)
+    if steps.units is steps.demand:  # nothing is idle
+        return Due(rows, money, units, np.where(steps.units[step] == 0, 0, money))
     return Due(rows, money, units, money * steps.demand[step] // units)
 
 
@@ -184,13 +189,18 @@ def heights(due: Due, dues: Dues, scales: Sequence[int], cells: int) -> Iterator
     """Column by column, the price of every curve and cell, in parts of the currency's unit."""
     for column, scale in enumerate(scales):
         mine = (dues.column[due.rows] == column) & (due.paid != 0).astype(bool)
-        price = due.money[mine] * scale // (due.units[mine] * GRAIN)
-        yield laid_out(dues, due.rows[mine], price, cells)
+        yield laid_out(dues, due.rows[mine], floored(due.money[mine], due.units[mine], scale), cells)
+
+
+def floored(money: Whole, units: Whole, scale: int) -> Whole:
+    """Prices in whole parts; both `scale` and a grain are powers of 10."""
+    price: Whole = money * (scale // GRAIN) // units if scale >= GRAIN else money // (units * (GRAIN // scale))
+    return price
 
 
 def laid_out(dues: Dues, rows: np.ndarray, price: Whole, cells: int) -> Whole:
     """Curves by cells. What a unit of the whole pool costs, a unit of each resource bears too."""
     shape = (len(dues.curves), cells)
     found = stepped(dues.curve[rows], (dues.first[rows], dues.last[rows]), price, shape)
-    each: Whole = found[1:] + found[0]
+    each: Whole = found[1:] + found[0] if found[0].any() else found[1:]
     return each

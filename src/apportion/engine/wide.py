@@ -9,23 +9,14 @@ Whole = np.ndarray  # of Python integers: exact however large
 
 
 def from_arrow(column: pa.ChunkedArray | pa.Array) -> Whole:
-    """The whole numbers of an integer or decimal column without nulls; a decimal's in units of its last place."""
+    """The whole numbers of a decimal column without nulls, in units of its last place."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if not pa.types.is_decimal(array.type):
-        narrow: Whole = array.to_numpy(zero_copy_only=False).astype(np.int64).astype(object)
-        return narrow
     words = np.frombuffer(array.buffers()[1], dtype="<u8")[2 * array.offset : 2 * (array.offset + len(array))]
     low, high = words[0::2], words[1::2].view("<i8")
     if np.array_equal(low.view("<i8") >> (WORD_BITS - 1), high):  # the upper word only carries the sign
         return low.view("<i8").astype(object)
     wide: Whole = high.astype(object) * WORD + low.astype(object)
     return wide
-
-
-def narrow(numbers: Whole, headroom: int) -> np.ndarray:
-    """In 64 bits, which is much faster, where sums of `headroom` such numbers fit them too."""
-    largest = max(abs(numbers.max()), abs(numbers.min())) if numbers.size else 0
-    return numbers.astype(np.int64) if largest * headroom < 2 ** (WORD_BITS - 1) else numbers
 
 
 def zeros(*shape: int) -> Whole:
