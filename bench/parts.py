@@ -19,11 +19,11 @@ from apportion.engine.lines import read_lines
 from apportion.engine.plan import Plan, World, charge_pools, make_plan, make_setting
 from apportion.engine.resources import read_resources
 from apportion.model.delivery import Delivery
-from apportion.model.money import plain, total_of
+from apportion.model.money import GRAINS_PER_NANO, NANO, plain, total_of
 from apportion.model.rows import USAGE
 from apportion.model.times import Interval
 from bench.measure import Clock, peak_gb
-from bench.worlds import HOURS, START_S, Size, world_of, write_usage
+from bench.worlds import HOURS, NODE_HOUR, NODES, START_S, TEAMS, ZONE, Size, world_of, write_usage
 
 ROUNDS = 5
 THREADS = 2
@@ -41,7 +41,7 @@ def group_by(path: Path) -> int:
 
 
 def price_and_charge(world: World, path: Path) -> int:
-    """What every team owes, before days are rounded: the engine up to the account of the pool."""
+    """What every team owes for each day, before rounding: the engine up to the account of the pool. Gives back the grains that were used."""
     backend = connect_duckdb(threads=THREADS)
     usage = backend.read([str(path)])
     resources = read_resources(usage, world.capacity)
@@ -49,7 +49,7 @@ def price_and_charge(world: World, path: Path) -> int:
     setting = make_setting(world, lines, resources, usage, backend)
     results = charge_pools(lines, setting)
     backend.forget()
-    return sum(grains for result in results.values() for _, grains in result.account)
+    return sum(grains for result in results.values() for entry, grains in result.account if not entry.cause)
 
 
 def whole_plan(world: World, path: Path) -> Plan:
@@ -112,41 +112,61 @@ def plan_against_group_by(folder: Path, size: Size, scope: str) -> Figures:
     }
 
 
+# What one writes by hand: every interval cut into its hours, the hours' demand and price by node, and each owner's part of every local day,
+# exact to the nano. Over timestamps, as bills and schedulers have them, and over whole seconds, which is as fast as it gets.
 EXPLODED = """
-with price as (select hour, {nano}::hugeint as nano from range({hours}) hours(hour)),
-parts as (
-  select owner, hour, sum(allocated * (least(end_s, {start} + (hour + 1) * 3600) - greatest(start_s, {start} + hour * 3600)))::hugeint as units
-  from (select owner, allocated, start_s, end_s, unnest(range((start_s - {start}) // 3600, (end_s - 1 - {start}) // 3600 + 1)) as hour
-        from read_parquet(?))
-  group by owner, hour),
-whole as (select hour, sum(units) as units from parts group by hour)
-select owner, sum(nano::double * units / total) from (select p.*, w.units as total from parts p join whole w using (hour)) join price using (hour)
-group by owner"""
+with cut as ({cut}),
+parts as (select owner, resource, hour, sum(units) as units from cut group by all),
+whole as (select resource, hour, sum(units) as units from parts group by all),
+price as (select resource, hour, nano * {fine} // units as price from whole join money using (resource, hour) where units > 0)
+select owner, {day} as day, sum(units * price) // {fine} as nano from parts join price using (resource, hour) group by all"""
+BY_TIMESTAMP = """
+select owner, resource, hour, allocated * epoch(least(end_at, hour + interval 1 hour) - greatest(start_at, hour))::bigint as units
+from (select owner, resource, allocated, start_at, end_at,
+             unnest(generate_series(date_trunc('hour', start_at), end_at, interval 1 hour)) as hour
+      from (select *, to_timestamp(start_s) as start_at, to_timestamp(end_s) as end_at from read_parquet('{path}')))"""
+BY_SECOND = """
+select owner, resource, hour, allocated * (least(end_s, hour + 3600) - greatest(start_s, hour)) as units
+from (select owner, resource, allocated, start_s, end_s, unnest(range(start_s - (start_s - {start}) % 3600, end_s, 3600)) as hour
+      from read_parquet('{path}'))"""
+FINE = 10**20
+NODE_NANO = int(NODE_HOUR * NANO)
+GROUPS_OF_A_MONTH = TEAMS * 31  # each floored to a nano
+
+
+def explode(path: Path, cut: str, hour: str, day: str) -> int:
+    """Nanos that the SQL shares out."""
+    opens = hour.format(second=f"({START_S} + h * 3600)")
+    money = f"""
+        select 'node-' || lpad(n::varchar, 4, '0') as resource, {opens} as hour, ({NODE_NANO} + n * 1000)::hugeint as nano
+        from range({NODES}) nodes(n), range({HOURS}) hours(h)"""
+    with duckdb.connect() as connection:
+        connection.execute(f"set threads = {THREADS}; set memory_limit = '8GB'; set preserve_insertion_order = false")
+        connection.execute(f"set timezone = '{ZONE}'")
+        connection.execute(f"create temp table money as {money}")
+        text = EXPLODED.format(cut=cut.format(path=path, start=START_S), day=day, fine=FINE)
+        return sum(int(nano) for _, _, nano in connection.execute(text).fetchall())
 
 
 def against_explosion(folder: Path) -> Figures:
-    """5 million rows of about one day: the engine against SQL that explodes every interval into its hours."""
+    """5 million rows of about one day, a price for each node: the engine against SQL that explodes every interval into its hours."""
     size = Size(5_000_000, DAY_LONG)
     path = write_usage(size, folder)
-    world = world_of(size, None)
+    world = world_of(size, None, scope="resource")
     clock = Clock()
-    for _ in range(3):
-        grains = clock.time("engine", lambda: price_and_charge(world, path))
-    total = sum(amount for amount in world.cost_lines["EffectiveCost"].to_pylist())
-    nano = int(total.scaleb(9)) // HOURS
-
-    def explode() -> list[tuple[int, float]]:
-        with duckdb.connect() as connection:
-            connection.execute(f"set threads = {THREADS}")
-            return connection.execute(EXPLODED.format(nano=nano, hours=HOURS, start=START_S), [str(path)]).fetchall()
-
-    shares = clock.time("explode", explode)
-    if len(shares) != 200 or grains <= 0:
-        raise SystemExit("the two do not share the same money")
+    for _ in range(ROUNDS + 1):
+        clock.time("engine", lambda: price_and_charge(world, path))
+    seconds = clock.time("by second", lambda: explode(path, BY_SECOND, "{second}", f"(hour - {START_S}) // 86400"))
+    stamps = clock.time("by timestamp", lambda: explode(path, BY_TIMESTAMP, "to_timestamp({second})", "hour::date"))
+    shared = price_and_charge(world, path) // GRAINS_PER_NANO
+    if max(abs(shared - seconds), abs(shared - stamps)) > GROUPS_OF_A_MONTH:
+        raise SystemExit(f"the three do not share the same money: {shared}, {seconds} and {stamps} nanos")
     return {
         "engine_seconds": round(clock.warm("engine"), 2),
-        "explode_seconds": round(clock.warm("explode"), 2),
-        "times_faster": round(clock.warm("explode") / clock.warm("engine"), 1),
+        "explode_seconds": round(clock.warm("by timestamp"), 2),
+        "times_faster": round(clock.warm("by timestamp") / clock.warm("engine"), 1),
+        "explode_integers_seconds": round(clock.warm("by second"), 2),
+        "times_faster_than_integers": round(clock.warm("by second") / clock.warm("engine"), 1),
         "peak_gb": round(peak_gb(), 2),
     }
 

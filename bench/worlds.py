@@ -15,13 +15,14 @@ from apportion.policy.load import load_policy
 
 START_S = parse_instant("2026-10-01T07:00:00Z")  # midnight in Los Angeles
 HOURS = 31 * 24
+ZONE = "America/Los_Angeles"
 NODES, TEAMS, ROWS_PER_WORKLOAD = 1250, 200, 20
 NODE_HOUR = Decimal("98.32")
 POLICY = """
 policy: bench
 effective: 2026-10-01
 currency: USD
-time_zone: America/Los_Angeles
+time_zone: {zone}
 owners:
   - {{when: {{account: "*"}}, team: "{{account}}"}}
 pools:
@@ -134,7 +135,9 @@ def world_of(
     size: Size, usage: object, *, method: str = "proportional", slot: str = "hour", scope: str = "pool"
 ) -> World:
     """One pool over everything; its price is formed hour by hour."""
-    text = POLICY.format(method=method, scope=scope).replace(f"method: {method}", f"method: {method}, slot: {slot}")
+    text = POLICY.format(method=method, scope=scope, zone=ZONE).replace(
+        f"method: {method}", f"method: {method}, slot: {slot}"
+    )
     return World(
         Period(2026, 10),
         load_policy(text, "bench.yaml"),

@@ -30,9 +30,9 @@ Idle
      even: over the teams with units in slots that carry money in the pool (any bill), at team level; none: all declared teams.
  R16 idle_slot day or hour: idle and charges of the same day or slot; never finer than `slot`.
 Price lists
- R17 Usage inside the planned month (policy's zone) counts. Charges against lines of several bills, components, accounts or services are split
-     by the sizes of their totals (evenly where all are 0). Only those in the policy's currency: others recover nothing, and where all lines
-     are in others nobody is charged.
+ R17 Usage inside the planned month (policy's zone) counts. Charges against lines of several bills and components are split by the sizes of
+     their totals (evenly where all are 0), and inside one over its accounts and services likewise. Only those in the policy's currency:
+     others recover nothing, and where all lines are in others nobody is charged.
      Residual after weights. `free` counts all usage of the pool in the month;
      owners without that name, and `_unallocated`, have none; a user is the same in all teams.
 Overheads and followers

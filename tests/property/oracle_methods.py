@@ -1,9 +1,10 @@
 """One pool's lines over its usage, before weights and idle rules. Linear in the lines, so each is shared by itself."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fractions import Fraction
+from typing import Any
 
 from apportion.model.meters import METERS
 from apportion.model.times import parse_period
@@ -307,10 +308,15 @@ class Sharing:
                 1
             )
         nobody = self.facts.team("_unallocated")
-        parts = [abs(part) for part in money.values()] if any(money.values()) else [Fraction(1)] * len(money)
+        bills: dict[tuple[str, str, str], Fraction] = {}
+        for key, part in money.items():
+            bills[key[:3]] = bills.get(key[:3], ZERO) + part
         return [
-            (Entry(*key[:3], self.name, date.min, "usage", "", nobody, ZERO, key[3]), part / sum(parts, ZERO))
-            for key, part in zip(money, parts, strict=True)
+            (
+                Entry(*key[:3], self.name, date.min, "usage", "", nobody, ZERO, key[3]),
+                size(bills, key[:3]) * size({other: money[other] for other in money if other[:3] == key[:3]}, key),
+            )
+            for key in money
         ]
 
     def recover(self) -> None:
@@ -327,6 +333,12 @@ class Sharing:
         residual = self.facts.team("_residual")
         for (bill, currency, component, day), amount in rest.items():
             self.entries.append(Entry(bill, currency, component, self.name, day, "recovery", "", residual, amount))
+
+
+def size(totals: Mapping[Any, Fraction], key: Any) -> Fraction:
+    """Its part of all, by size; equal parts where all are 0."""
+    whole = sum((abs(total) for total in totals.values()), ZERO)
+    return abs(totals[key]) / whole if whole else Fraction(1, len(totals))
 
 
 def blank(facts: Facts, line: Line, amount: Fraction) -> Entry:

@@ -21,6 +21,9 @@ from tests.property.worlds import world
 SIZES = (3, 3, 2, 1)
 SLICE, SLICES = 15, 10
 MANY, WORKERS, CHUNK = 10_000, 2, 50
+# What long runs have found: flows and prices floored too early for large bills, weights of 0 in one hour, late lines with idle by the day,
+# a price list over accounts of both signs, a floor far above the charges that it is shared by.
+FOUND = (1580, 3437, 3908, 4208, 4862, 6044, 6248, 7055, 8647, 8768, 8820, 8951, 9061, 9207, 9408, 9594, 9896)
 
 
 def report(seed: int) -> str:
@@ -33,6 +36,11 @@ def report(seed: int) -> str:
 def reports(seeds: Iterable[int]) -> Iterator[str]:
     with ProcessPoolExecutor(WORKERS, multiprocessing.get_context("spawn")) as workers:
         yield from workers.map(report, seeds, chunksize=CHUNK)
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_worlds_that_once_differed_agree(seed: int) -> None:
+    assert not report(seed)
 
 
 @pytest.mark.parametrize("first", range(0, SLICE * SLICES, SLICE))

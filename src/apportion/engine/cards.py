@@ -1,9 +1,10 @@
 """Rate cards: a price list per unit, with the difference to the bill shown as recovery. Without a bill the list is the bill."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from fractions import Fraction
+from itertools import groupby
 
 from apportion.engine.account import Account, Column, Entry, divide_up
 from apportion.engine.bearers import Bearer
@@ -72,12 +73,10 @@ def price_card(
         for column, days in columns.items():
             totals[column] += sum(days.values())
     chosen = [own] if own else sorted(column for column in totals if currencies[column.bill] == currency)
-    sizes = [abs(totals[column]) for column in chosen]
-    weights = sizes if any(sizes) else [1] * len(chosen)
     for curves, parts in zip((market.demand, *market.credited), (priced.usage, *priced.credited), strict=True):
         loads = sum_cells(curves.get(WHOLE_POOL, {}), span, market.calendar)
         for (day, load), grains in list_prices(market, loads, problems).items():
-            for column, part in zip(chosen, divide_up(grains, weights, sum(weights)), strict=False):
+            for column, part in over_bills(grains, chosen, totals):
                 parts[column, day, load] += part
     if not chosen:
         where = f"pool {market.name}"
@@ -89,6 +88,20 @@ def price_card(
             )
         )
     return priced, list(dict.fromkeys(problems))
+
+
+def over_bills(grains: int, columns: list[Column], totals: Mapping[Column, int]) -> Iterator[tuple[Column, int]]:
+    """By the sizes of the bills' totals, evenly where all are 0; and inside a bill and component by those of its accounts and services."""
+    bills = [list(found) for _, found in groupby(columns, key=lambda column: column[:2])]
+    sizes = [abs(sum(totals[column] for column in bill)) for bill in bills]
+    for bill, part in zip(bills, divide_up(grains, *some(sizes)), strict=True):
+        yield from zip(bill, divide_up(part, *some([abs(totals[column]) for column in bill])), strict=True)
+
+
+def some(sizes: list[int]) -> tuple[list[int], int]:
+    """Weights and their sum; equal ones where there is no size at all."""
+    weights = sizes if any(sizes) else [1] * len(sizes)
+    return weights, sum(weights)
 
 
 def recovery(market: Market, usage: Used) -> Account:

@@ -13,6 +13,7 @@ from apportion.engine.cards import price_for
 from apportion.engine.claims import WHOLE_POOL, Reach, claim
 from apportion.engine.curve import COUNTED, USED, grid_of, grid_of_units, value_rows
 from apportion.engine.demand import UNITS
+from apportion.engine.grids import measured
 from apportion.engine.plan import Plan
 from apportion.engine.pools import PoolResult
 from apportion.engine.price import Market, sum_cells
@@ -144,7 +145,8 @@ def team_days(share: Share) -> dict[tuple[int, int, str], int]:
 def season_rows(share: Share, season: Season) -> list[dict[str, Any]]:
     """(work, bearer, rate, curve, day, units, value): by the pool's prices, or by the units alone for `time` and price lists."""
     market, setting, priced = share.market, share.setting, share.result.priced
-    rows = claim(share.name, share.reach, season, setting).rows
+    claimed = claim(share.name, share.reach, season, setting)
+    rows = measured(claimed, claimed.rows, market.pool, "work")
     if market.pool.method != "time" and priced is not None:
         grid, value = grid_of(market, priced, share.key), USED
     else:

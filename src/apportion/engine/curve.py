@@ -17,7 +17,7 @@ from apportion.engine.backend import Backend, exact
 from apportion.engine.backend import whole_quotient as divide
 from apportion.engine.calendar import Calendar
 from apportion.engine.claims import WHOLE_POOL
-from apportion.engine.demand import LARGEST_INT, flow_parts, measures, scale_of
+from apportion.engine.demand import LARGEST_INT, flow_parts, scale_of
 from apportion.engine.grids import stepped
 from apportion.engine.price import Market, Priced
 from apportion.engine.steps import Steps, heights, used_due
@@ -27,6 +27,7 @@ from apportion.model.money import GRAIN, GRAINS_PER_NANO
 
 LARGEST_SUM = 10**38 - 1  # of a decimal
 PARTS_OF_NANO = 10**7
+A_BILLION = 10**18  # nanos: what a floor may add to the charges, even where there is less
 RARE = 20  # digits that fewer than one price in so many has are looked up apart
 WIDE = "decimal(38,0)"
 Kind = tuple[str, int]
@@ -59,6 +60,7 @@ class Layer:
     cells: pa.Table
     days: pa.Table
     limbs: tuple[Limb, ...]
+    curves: pa.Table  # all that have any; few where the digits are rare
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ def make_layer(limbs: Sequence[Limb], curves: Sequence[int], calendar: Calendar)
         since, whole = by_midnight(limb.prices, calendar)
         cells |= {f"price_{n}": pa.array(limb.prices[kept]), f"since_{n}": pa.array(since[kept])}
         days[f"whole_{n}"] = pa.array(whole[seen])
-    return Layer(pa.table(cells), pa.table(days), tuple(limbs))
+    here = pa.table({"curve": pa.array(numbers[seen.any(axis=1), 0], pa.int32())})
+    return Layer(pa.table(cells), pa.table(days), tuple(limbs), here)
 
 
 def by_midnight(limb: np.ndarray, calendar: Calendar) -> tuple[np.ndarray, np.ndarray]:
@@ -109,14 +112,14 @@ def by_midnight(limb: np.ndarray, calendar: Calendar) -> tuple[np.ndarray, np.nd
     return since, whole
 
 
-def scale_for(largest: int, money: int, all_money: int) -> int:
-    """Into how many parts of the currency's unit (a power of 10) prices are floored, so that flooring `largest` units never shows.
+def scale_for(least: int, largest: int, all_money: int) -> int:
+    """Into how many parts of the currency's unit (a power of 10) prices are floored, so that flooring never shows.
 
-    Charges are shares of other money too (idle, overheads, tax). With this many parts a share of all there is (in grains, as `money`) by the
-    charges for `money` is right to 10^-7 of a nano.
+    Charges are shares of other money too (idle, overheads, tax). With this many parts every charge, if only at a price of `least` grains for
+    `largest` units, has so many digits that a share of all there is (in grains, too) by it is right to 10^-7 of a nano.
     """
-    nanos = max(money, all_money) // GRAINS_PER_NANO + 1
-    return int(10 ** len(str(largest * nanos * PARTS_OF_NANO * GRAIN // max(money, 1))))
+    nanos = max(all_money // GRAINS_PER_NANO, A_BILLION)
+    return int(10 ** len(str(largest * nanos * PARTS_OF_NANO * GRAIN // max(least, 1))))
 
 
 def cut(numbers: Whole, bits: int) -> Iterator[np.ndarray]:
@@ -174,7 +177,8 @@ def layer_values(rows: Any, layer: Layer, calendar: Calendar, by: Sequence[str],
     A row that starts on one day and ends on another costs whole days from the first until the last, less what had passed when it started,
     and what had passed when it ended.
     """
-    cells, days = backend.lend(layer.cells), backend.lend(layer.days)
+    cells, days, curves = (backend.lend(table) for table in (layer.cells, layer.days, layer.curves))
+    rows = rows.semi_join(curves, "curve")
     parts = [
         look_up(rows, layer, cells, calendar, "start"),
         look_up(rows, layer, cells, calendar, "end"),
@@ -200,20 +204,11 @@ def flow_values(parts: Any, layer: Layer, calendar: Calendar, by: Sequence[str],
 def value_rows(
     rows: Any, grid: Grid, market: Market, backend: Backend, by: Sequence[str]
 ) -> Mapping[tuple[int, ...], Mapping[Kind, int]]:
-    """What the rows cost by kind of price, before weights, under (*by, day)."""
+    """What measured rows cost by kind of price, before weights, under (*by, day)."""
     pool, calendar = market.pool, market.calendar
-    timed = pool.method == "time"  # a second counts, whatever was asked for
-    sums = {"units": ibis.literal(1, "int64")} if timed else measures(rows, pool.driver, scale_of(pool))
-    if not timed and all(METERS[name].flow for name in pool.meter):
-        parts = flow_parts(rows, {"units": sums["units"]}, calendar, "work", fine=False)
+    if pool.method != "time" and all(METERS[name].flow for name in pool.meter):
+        parts = flow_parts(rows, {"units": rows.units}, calendar, "work", fine=False)
         return merged((layer, flow_values(parts, layer, calendar, by, backend)) for layer in grid.layers)
-    wanted = {limb.amount for layer in grid.layers for limb in layer.limbs}
-    rows = rows.select(
-        *dict.fromkeys((*by, "curve")),
-        start_s=ibis.greatest(rows.start_s, calendar.window.start_s),
-        end_s=ibis.least(rows.end_s, calendar.window.end_s),
-        **{name: sums[name] for name in sorted(wanted)},
-    )
     return merged((layer, layer_values(rows, layer, calendar, by, backend)) for layer in grid.layers)
 
 
@@ -237,18 +232,17 @@ def grid_of(market: Market, priced: Priced, key: tuple[str, str]) -> Grid:
     cells = market.calendar.cells
     if isinstance(priced.curve, Steps):
         dues = priced.curve.dues
-        scale = scale_for(largest, sum(abs(grains) for grains in dues.grains.tolist()), 0)
-        columns = zip(
-            dues.columns, heights(used_due(priced.curve), dues, [scale] * len(dues.columns), cells), strict=True
-        )
+        scale = scale_for(*used_due(priced.curve).extremes(), 0)
+        columns = zip(dues.columns, heights(used_due(priced.curve), dues, scale, cells), strict=True)
         prices = sum((price for column, price in columns if column[:2] == key), zeros(len(dues.curves) - 1, cells))
         return make_grid(with_units(prices), dues.curves[1:], market.calendar, largest)
     money = {
         where: sum(sum(days.values()) for column, days in columns.items() if column[:2] == key)
         for where, columns in market.money.items()
     }
-    scale = scale_for(largest, sum(abs(grains) for grains in money.values()), 0) * scale_of(market.pool).fine
     steps = [step for step in priced.curve if step.units]
+    least = min((abs(grains) for grains in money.values() if grains), default=0)
+    scale = scale_for(least, max((step.units for step in steps), default=0), 0) * scale_of(market.pool).fine
     curves = sorted({step.curve for step in steps} | set(market.demand if market.pool.scope == "resource" else ()))
     rows = np.searchsorted(curves, [step.curve for step in steps])
     height = np.array([money[step.curve, step.slot] * scale // (step.units * GRAIN) for step in steps], dtype=object)

@@ -26,7 +26,12 @@ from apportion.policy.pools import Pool
 LARGEST_INT = 2**62
 WIDE = "decimal(38,0)"
 BILLION = 10**9
-FINE = BILLION**2  # a flow is spread to 10^-18 of a base unit
+FINER = (
+    10**36,
+    10**18,
+    1,
+)  # a flow is spread to 10^-36 of a base unit: whole ones, 18 digits and 18 more, each summed by itself
+FINE = FINER[0]
 UNITS, ALLOCATED, HELD = range(3)
 LOAD = ("curve", "bearer", "rate")  # who asked for how much of what
 
@@ -79,13 +84,11 @@ def measures(usage: Any, driver: Driver, scale: Scale) -> dict[str, Any]:
     return {"units": units, "allocated": held, "held": ibis.greatest(held - units, 0)}
 
 
-def wide(usage: Any, scale: Scale, calendar: Calendar) -> bool:
+def wide(usage: Any, sums: Mapping[str, Any], calendar: Calendar) -> bool:
     """Whether sums may leave 64 bits; then 38-digit decimals are summed instead."""
-    largest = usage.aggregate(
-        a=ibis.coalesce(usage.allocated.max(), 0), u=ibis.coalesce(usage.used.max(), 0), n=usage.count()
-    ).to_pyarrow().to_pylist()[0]  # fmt: skip
-    factor = max(scale.factors.values(), default=1) * max(1, scale.capacity)
-    return bool(max(largest["a"], largest["u"]) * factor * calendar.cell_s * max(1, largest["n"]) >= LARGEST_INT)
+    largest = {name: ibis.coalesce(amount.max(), 0) for name, amount in sums.items()}
+    found = usage.aggregate(**largest, rows=usage.count()).to_pyarrow().to_pylist()[0]
+    return bool(max(found[name] for name in sums) * calendar.cell_s * max(1, found["rows"]) >= LARGEST_INT)
 
 
 def level_events(
@@ -113,7 +116,9 @@ def level_events(
 
 
 def flow_parts(usage: Any, sums: dict[str, Any], calendar: Calendar, *also: str, fine: bool = True) -> Any:
-    """Each flow row cut at the cells it crosses: the running floor of an even spread, to 10^-18 of a unit or to whole ones."""
+    """Each flow row cut at the cells it crosses: the running floor of an even spread, to 10^-36 of a unit (`_part_0` to `_part_2`, see
+    FINER) or to whole ones.
+    """
     length = usage.end_s - usage.start_s
     first = divide(usage.start_s - calendar.start_s, calendar.cell_s)
     last = divide(usage.end_s - calendar.start_s - 1, calendar.cell_s)
@@ -123,19 +128,22 @@ def flow_parts(usage: Any, sums: dict[str, Any], calendar: Calendar, *also: str,
     begin = ibis.greatest(calendar.start_s + rows.cell * calendar.cell_s - rows.start_s, 0)
     end = ibis.least(calendar.start_s + (rows.cell + 1) * calendar.cell_s - rows.start_s, rows.length)
 
-    def until(amount: Any, second: Any) -> Any:
-        """What has flowed after some seconds: whole units, then nine digits of the rest, then nine more. No product leaves 64 bits."""
+    def until(amount: Any, second: Any) -> list[Any]:
+        """What has flowed after some seconds: whole units, then nine digits of the rest at a time. No product leaves 64 bits."""
         rest = amount % rows.length
         part = rest * second
-        whole = divide(amount - rest, rows.length) * second + divide(part, rows.length)
-        if not fine:
-            return whole.cast(WIDE)
-        nines = (part % rows.length) * BILLION
-        more = (nines % rows.length) * BILLION
-        digits = divide(nines, rows.length).cast(WIDE) * BILLION + divide(more, rows.length)
-        return (whole.cast(WIDE) * FINE + digits).cast(WIDE)
+        found = [divide(amount - rest, rows.length) * second + divide(part, rows.length)]
+        for _ in range(2 if fine else 0):
+            nines = (part % rows.length) * BILLION
+            part = (nines % rows.length) * BILLION
+            found.append(divide(nines, rows.length) * BILLION + divide(part, rows.length))
+        return found
 
-    values = {f"{name}_part": until(rows[name], end) - until(rows[name], begin) for name in sums}
+    values = {
+        f"{name}_part_{n}" if fine else f"{name}_part": (after - before).cast(WIDE)
+        for name in sums
+        for n, (after, before) in enumerate(zip(until(rows[name], end), until(rows[name], begin), strict=True))
+    }
     parts = rows.select("curve", "bearer", "rate", *also, "cell", **values)
     return parts.group_by("curve", "bearer", "rate", *also, "cell").aggregate(**{
         name: parts[name].sum().cast(WIDE) for name in values
@@ -152,7 +160,7 @@ def measure_demand(usage: Any, pool: Pool, calendar: Calendar) -> Series:
         rows = usage.filter(usage.meter.isin(levels))
         sums = measures(rows, pool.driver, scale)
         found = integrate_events(
-            level_events(rows, sums, calendar, decimal=wide(rows, scale, calendar)), list(sums), calendar
+            level_events(rows, sums, calendar, decimal=wide(rows, sums, calendar)), list(sums), calendar
         )
     if flows:
         rows = usage.filter(usage.meter.isin(flows))
@@ -184,10 +192,18 @@ def plus(left: list[int], right: list[int]) -> list[int]:
 
 def triples(table: pa.Table, names: list[str], ending: str) -> list[list[int]]:
     """[units, allocated, held] of every row; what is not measured apart equals the units, and nothing is held."""
-    units = [int(value) for value in table[f"units_{ending}"].to_pylist()]
-    allocated = [int(value) for value in table[f"allocated_{ending}"].to_pylist()] if "allocated" in names else units
-    held = [int(value) for value in table[f"held_{ending}"].to_pylist()] if "held" in names else [0] * len(units)
-    return [list(row) for row in zip(units, allocated, held, strict=True)]
+    found = {name: numbers(table, f"{name}_{ending}") for name in names}
+    units = found["units"]
+    columns = zip(units, found.get("allocated", units), found.get("held", [0] * len(units)), strict=True)
+    return [list(row) for row in columns]
+
+
+def numbers(table: pa.Table, name: str) -> list[int]:
+    """A column of whole numbers, or one that is spread over three."""
+    if name in table.column_names:
+        return [int(value) for value in table[name].to_pylist()]
+    parts = [table[f"{name}_{n}"].to_pylist() for n in range(len(FINER))]
+    return [sum(int(part) * worth for part, worth in zip(row, FINER, strict=True)) for row in zip(*parts, strict=True)]
 
 
 def integrate(out: dict[int, list[int]], series: Mapping[int, tuple[list[int], list[int]]], calendar: Calendar) -> None:

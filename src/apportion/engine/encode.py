@@ -28,7 +28,14 @@ class Encoded:
     resources: tuple[str, ...]
 
 
-def encode(usage: Any, workforce: Workforce, resources: Resources, window: Interval, backend: Backend) -> Encoded:
+@dataclass(frozen=True, slots=True)
+class Scope:
+    window: Interval
+    meters: tuple[str, ...]
+
+
+def encode(usage: Any, workforce: Workforce, resources: Resources, scope: Scope, backend: Backend) -> Encoded:
+    """Only what some pool may ask about."""
     names = tuple(resources.labels)
     unknown = len(workforce.seasons[0].persons) - 1 if workforce.seasons else 0
     persons = workforce.seasons[0].person_of if workforce.seasons else np.zeros(len(workforce.ids), dtype=np.int64)
@@ -41,8 +48,14 @@ def encode(usage: Any, workforce: Workforce, resources: Resources, window: Inter
         "resource": pa.array(names, pa.string()),
         "number": pa.array(np.arange(len(names), dtype=np.int32)),
     }))  # fmt: skip
-    usage = usage.filter(usage.start_s < window.end_s, usage.end_s > window.start_s, usage.end_s > usage.start_s)
-    meter = ibis.cases(*((usage.meter == name, number) for name, number in METER_NUMBER.items()), else_=-1)
+    window, meters = scope.window, scope.meters or tuple(METER_NUMBER)
+    usage = usage.filter(
+        usage.start_s < window.end_s,
+        usage.end_s > window.start_s,
+        usage.end_s > usage.start_s,
+        usage.meter.isin(meters),
+    )
+    meter = ibis.cases(*((usage.meter == name, METER_NUMBER[name]) for name in meters), else_=-1)
     joined = usage.mutate(meter_number=meter.cast("int8")).join(nodes, "resource").left_join(workloads, "workload")
     rows = joined.select(
         work=ibis.coalesce(joined.work, -1).cast("int32"),

@@ -3,23 +3,34 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import ibis
 import numpy as np
 import pyarrow as pa
 
 from apportion.engine.calendar import Calendar
+from apportion.engine.claims import Claim, clip
 from apportion.engine.demand import level_events, measures, scale_of, wide
 from apportion.engine.wide import Whole, from_arrow, zeros
 from apportion.model.times import Interval
 from apportion.policy.pools import Pool
 
+AMOUNTS = ("units", "held")
 Intervals = Mapping[int, Sequence[tuple[Interval, int]]]
 
 
-def measure_curves(rows: Any, pool: Pool, curves: Sequence[int], calendar: Calendar) -> dict[str, Whole]:
-    """`units`, and `held` where the driver tells it, of every curve and cell; the first curve is that of the whole pool."""
-    scale = scale_of(pool)
-    sums = {name: amount for name, amount in measures(rows, pool.driver, scale).items() if name != "allocated"}
-    events = level_events(rows, sums, calendar, decimal=wide(rows, scale, calendar), by=("curve",)).to_pyarrow()
+def measured(claimed: Claim, rows: Any, pool: Pool, *also: str) -> Any:
+    """Rows of a claim inside its season, with the amounts that are charged: `units`, and `held` where the driver tells it."""
+    timed = pool.method == "time"  # a second counts, whatever was asked for
+    rows = clip(rows, claimed.season)
+    sums = {"units": ibis.literal(1, "int64")} if timed else measures(rows, pool.driver, scale_of(pool))
+    amounts = {name: amount for name, amount in sums.items() if name in AMOUNTS}
+    return rows.select("curve", "bearer", "rate", *also, "start_s", "end_s", **amounts)
+
+
+def measure_curves(rows: Any, curves: Sequence[int], calendar: Calendar) -> dict[str, Whole]:
+    """The amounts of measured rows by curve and cell; the first curve is that of the whole pool."""
+    sums = {name: rows[name] for name in AMOUNTS if name in rows.columns}
+    events = level_events(rows, sums, calendar, decimal=wide(rows, sums, calendar), by=("curve",)).to_pyarrow()
     out = {}
     for name in sums:
         out[name] = integrated(events, name, curves, calendar)

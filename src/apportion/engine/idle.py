@@ -7,7 +7,7 @@ from apportion.engine.account import Account, Entry, divide_up
 from apportion.engine.bearers import Bearers
 from apportion.engine.calendar import Slot
 from apportion.engine.price import Load, Market, Priced, system_entry
-from apportion.engine.weights import Used
+from apportion.engine.weights import Used, factors
 from apportion.engine.workloads import declared
 from apportion.policy.document import Policy
 
@@ -18,7 +18,11 @@ def share_idle(market: Market, priced: Priced, usage: Used, weights: Mapping[Loa
     """Idle money by cause: kept at `_idle`, or over the pool's users or teams."""
     account = Account()
     by_period = period_shares(usage, market.bearers)
-    by_span = {key: by_owner(weighed(loads, weights), market.bearers) for key, loads in priced.loads.items()}
+    moot = weightless(priced, weights)
+    by_span = {
+        key: by_owner(weighed(loads, {} if key[:2] in moot else weights), market.bearers)
+        for key, loads in priced.loads.items()
+    }
     teams = even_shares({bearer for _, _, bearer in usage}, market.bearers, policy)
     by_team = span_teams(priced, market.bearers, policy)
     for (column, day, cause, span), grains in priced.idle.items():
@@ -36,10 +40,13 @@ def share_idle(market: Market, priced: Priced, usage: Used, weights: Mapping[Loa
     return account
 
 
+def weightless(priced: Priced, weights: Mapping[Load, int]) -> set[tuple[str, str]]:
+    """The bills and components whose weighted charges come to nothing: their charges stay as they were."""
+    return {key for key, (_, below) in factors(priced.usage, weights).items() if not below} if weights else set()
+
+
 def weighed(loads: Mapping[Load, int], weights: Mapping[Load, int]) -> Iterable[tuple[int, int]]:
     """Charges after weights; only their proportions count."""
-    if weights and not any(grains * weights[load] for load, grains in loads.items()):
-        weights = {}
     return [(load[0], grains * weights.get(load, 1)) for load, grains in loads.items()]
 
 

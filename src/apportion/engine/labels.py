@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 
 from apportion.policy.match import pieces
 
+SPARSE = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Combinations:
@@ -48,6 +50,24 @@ def label_column(column: pa.ChunkedArray, known: Sequence[str], key: str) -> pa.
     return pc.coalesce(*(pc.map_lookup(column, name, "first") for name in names))
 
 
+def renumbered(codes: np.ndarray) -> np.ndarray:
+    """The same classes, numbered 0, 1, 2, ... without gaps: by a table of what occurs, or by sorting where that would be large."""
+    size = int(codes.max(initial=-1)) + 1
+    if size > SPARSE * len(codes) + SPARSE:
+        _, codes = np.unique(codes, return_inverse=True)
+        return codes
+    occurs = np.zeros(size, dtype=bool)
+    occurs[codes] = True
+    dense: np.ndarray = (np.cumsum(occurs) - 1)[codes]
+    return dense
+
+
+def first_of_each(codes: np.ndarray) -> np.ndarray:
+    first = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of several, the last that is written stays: the first row
+    return first
+
+
 def combine(rows: int, columns: Mapping[str, pa.ChunkedArray | pa.Array | None]) -> Combinations:
     """The distinct combinations of some text columns, in an order that does not depend on the rows' order."""
     codes = np.zeros(rows, dtype=np.int64)
@@ -56,8 +76,8 @@ def combine(rows: int, columns: Mapping[str, pa.ChunkedArray | pa.Array | None])
         values = pc.dictionary_encode(column, null_encoding="encode")
         array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
         indices = array.indices.to_numpy(zero_copy_only=False)
-        _, codes = np.unique(codes * (len(array.dictionary) + 1) + indices, return_inverse=True)
-    _, first, of_row = np.unique(codes, return_index=True, return_inverse=True)
+        codes = renumbered(codes * len(array.dictionary) + indices)
+    first, of_row = first_of_each(codes), codes
     picked = {key: column.take(pa.array(first)).to_pylist() for key, column in present.items()}
     labels = [{key: values[n] for key, values in picked.items() if values[n] is not None} for n in range(len(first))]
     order = sorted(range(len(labels)), key=lambda n: sorted(labels[n].items()))

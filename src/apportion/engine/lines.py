@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.engine.labels import Combinations, combine, keys_of, label_column, named_in
+from apportion.engine.labels import Combinations, combine, first_of_each, keys_of, label_column, named_in
 from apportion.engine.resources import Resources
 from apportion.errors import PolicyError, Problem
 from apportion.model.money import to_grains
@@ -25,6 +25,7 @@ BASIS = {"effective": "EffectiveCost", "billed": "BilledCost", "list": "ListCost
 KIND_COLUMNS = ("ChargeCategory", "CommitmentDiscountStatus")
 OWN_COLUMNS = ("component", "source")
 NO_POOL, PROBLEM, FOLLOWER = "", "!problem", "!follower"
+LARGEST_INT = 2**62
 NO_ISSUER, NO_CURRENCY = "unknown issuer", "XXX"  # ISO 4217 keeps XXX for "no currency"
 
 
@@ -76,10 +77,11 @@ class Tranches:
     labels: tuple[Mapping[str, str], ...]
 
     def table_of(self, pool: str) -> pa.Table:
-        return self.table.filter(pc.equal(self.table["pool"], pool))
+        mine = pc.equal(self.table["pool"], pool)
+        return self.table if pc.all(mine).as_py() else self.table.filter(mine)
 
     def resources_of(self, pool: str) -> set[str]:
-        return set(pc.unique(self.table_of(pool)["resource"]).to_pylist())
+        return set(pc.unique(self.table["resource"].filter(pc.equal(self.table["pool"], pool))).to_pylist())
 
     def of(self, pool: str) -> list[Tranche]:
         """In an order that does not depend on that of the lines."""
@@ -226,7 +228,7 @@ def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resou
     }
     return Ledgered(
         bills=read_bills(lines, bill_of, amounts),
-        tranches=Tranches(gather(pa.table(columns)), found.labels),
+        tranches=Tranches(sum_coded(pa.table(columns)), found.labels),
         pool_of=columns["pool"],
         bill_of=bill_of,
         amounts=amounts,
@@ -238,11 +240,8 @@ def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resou
 def place_all(lines: pa.Table, found: Combinations, policy: Policy) -> Placed:
     """Each combination of labels is placed once."""
     ids = lines["line_id"]
-    numbers, first = np.unique(found.of_row, return_index=True)
-    row_of = dict(zip(numbers.tolist(), first.tolist(), strict=True))
-    pools = [
-        place(labels, policy, ids[row_of[n]].as_py() if n in row_of else "") for n, labels in enumerate(found.labels)
-    ]
+    first = first_of_each(found.of_row).tolist()
+    pools = [place(labels, policy, ids[row].as_py()) for row, labels in zip(first, found.labels, strict=True)]
     names = tuple(sorted({*pools, PROBLEM}))
     of_combination = np.array([names.index(pool) for pool in pools], dtype=np.int64)
     wrong = pc.is_valid(lines["problem"]).to_numpy()
@@ -264,25 +263,13 @@ def bill_column(lines: pa.Table, period: Period) -> pa.Array:
 
 
 def read_bills(lines: pa.Table, bill_of: pa.Array, amounts: pa.Array) -> tuple[Bill, ...]:
-    table = pa.table(
-        {"id": bill_of, "issuer": lines["InvoiceIssuerName"], "currency": lines["BillingCurrency"], "amount": amounts}
+    names = {"id": bill_of, "issuer": lines["InvoiceIssuerName"], "currency": lines["BillingCurrency"]}
+    counts = {row["values"]: row["counts"] for row in pc.value_counts(bill_of).to_pylist()}
+    found = (
+        Bill(row["id"], row["issuer"] or NO_ISSUER, row["currency"] or NO_CURRENCY, row["amount"], counts[row["id"]])
+        for row in sum_coded(pa.table(names | {"amount": amounts})).to_pylist()
     )
-    sums = table.group_by(["id", "issuer", "currency"]).aggregate([("amount", "sum"), ("amount", "count")])
-    return tuple(
-        sorted(
-            (
-                Bill(
-                    row["id"],
-                    row["issuer"] or NO_ISSUER,
-                    row["currency"] or NO_CURRENCY,
-                    row["amount_sum"],
-                    row["amount_count"],
-                )
-                for row in sums.to_pylist()
-            ),
-            key=lambda bill: bill.id,
-        )
-    )
+    return tuple(sorted(found, key=lambda bill: bill.id))
 
 
 def families(lines: pa.Table, placed: Placed, bill_of: pa.Array) -> np.ndarray:
@@ -295,19 +282,37 @@ def families(lines: pa.Table, placed: Placed, bill_of: pa.Array) -> np.ndarray:
     return np.where(np.isin(found.of_row, found.of_row[following]), found.of_row, -1)
 
 
-def gather(table: pa.Table) -> pa.Table:
-    """Sum the lines that no rule tells apart."""
-    keys = table.column_names[:-1]
-    texts = {
-        name: pc.dictionary_encode(table[name]).combine_chunks()
-        for name in keys
-        if table.schema.field(name).type == "string"
-    }  # numbers are grouped four times as fast
+def sum_coded(table: pa.Table) -> pa.Table:
+    """Sums of the last column by all others, in order of appearance. Numbers group faster than texts, and what never changes need not be grouped."""
+    *keys, last = table.column_names
+    texts = {name: pc.dictionary_encode(table[name]).combine_chunks() for name in keys if table[name].type == "string"}
     coded = pa.table({name: texts[name].indices if name in texts else table[name] for name in table.column_names})
-    sums = coded.group_by(keys).aggregate([("amount", "sum")]).rename_columns([*keys, "amount"])
-    return pa.table({
-        name: texts[name].dictionary.take(sums[name]) if name in texts else sums[name] for name in sums.column_names
-    })  # fmt: skip
+    ends = {name: pc.min_max(coded[name]).as_py() for name in keys}
+    vary = [name for name in keys if ends[name]["min"] != ends[name]["max"] or coded[name].null_count] or keys[:1]
+    if all_differ([coded[name] for name in vary]):
+        return table
+    sums = coded.group_by(vary, use_threads=False).aggregate([(last, "sum")])
+
+    def column(name: str) -> pa.ChunkedArray:
+        same = pa.scalar(ends[name]["min"], coded[name].type)
+        found = sums[name] if name in vary else pa.repeat(same, len(sums))
+        return texts[name].dictionary.take(found) if name in texts else found
+
+    return pa.table({**{name: column(name) for name in keys}, last: sums[f"{last}_sum"]})
+
+
+def all_differ(columns: list[pa.ChunkedArray]) -> bool:
+    """Whether no two rows are the same, found by one sort. False also where that many numbers do not fit into one."""
+    key, room = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column in columns:
+        if column.null_count or not len(column):
+            return False
+        numbers = column.to_numpy()
+        least, size = int(numbers.min()), int(numbers.max()) - int(numbers.min()) + 1
+        key, room = key * size + (numbers - least), room * size
+        if room >= LARGEST_INT:
+            return False
+    return bool(np.all(key[1:] > key[:-1]) or len(np.unique(key)) == len(key))
 
 
 def component_column(lines: pa.Table, placed: Placed, declared: Mapping[str, Pool]) -> pa.Array:

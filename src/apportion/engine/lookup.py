@@ -6,6 +6,7 @@ and a bearer's charges are sums over its intervals of amount x (P(end) - P(start
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,7 +21,7 @@ from apportion.engine.claims import WHOLE_POOL, Claim, Reach, claim, clip, given
 from apportion.engine.curve import Grid, Kind, Rate, make_grid, scale_for, value_rows
 from apportion.engine.demand import integrate_levels, measure_demand
 from apportion.engine.dues import Dues, MoneyOf, dues_of
-from apportion.engine.grids import integrate_grid, measure_curves
+from apportion.engine.grids import integrate_grid, measure_curves, measured
 from apportion.engine.lines import Tranches
 from apportion.engine.price import Load, Market, Priced, Supply, holders_of, pool_rest, unused_reservations
 from apportion.engine.setting import Setting
@@ -70,31 +71,36 @@ class Looked:
 
 
 def price_by_look_up(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> Looked:
-    """Every slot of every resource of a pool."""
+    """Every slot of every resource of a pool. Its usage is kept by resource: then what is looked up next lies beside what was looked up last."""
     pool, calendar = setting.policy.pools[name], setting.calendar
     inside = set(reach.resources)
     curve_of = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources) if n in inside}
-    dues = dues_of(tranches.table_of(name), pool, calendar, curve_of)
     levels = Levels({}, {}, {})
     if pool.method == "capacity_rate":
         levels = read_levels(name, reach, tranches.resources_of(name), setting)
     seasons = setting.workforce.seasons if reach.resources and reach.persons else ()
     claims = [claim(name, reach, season, setting) for season in seasons]
+    with ThreadPoolExecutor(1) as beside:  # the money is laid out while the database sorts and counts the usage
+        spreading = beside.submit(dues_of, tranches.table_of(name), pool, calendar, curve_of)
+        rows = [setting.backend.keep(measured(each, each.rows, pool).order_by("curve")) for each in claims]
+        tally = count(rows, pool, (WHOLE_POOL, *sorted(curve_of.values())), levels, calendar)
+        dues = spreading.result()
     demand = whole_demand(claims, pool, calendar) if levels.promised else {}
     supply = whole_supply(levels, calendar)
     market = Market(name, pool, MoneyOf(dues), demand, (), supply, calendar, setting.bearers)
     priced = Priced(credited=[defaultdict(int) for _ in pool.credit])
-    tally = count(claims, pool, dues.curves, levels, calendar)
     steps = form_prices(dues, tally, reserved_parts(market, priced, dues))
     priced.curve = steps
     due = {"used": used_due(steps)} | keep_unused(market, priced, steps)
     tariff = tariff_of(steps, due, tally, market, tranches.all_money())
+    for part in rows:
+        charge(part, tariff, market, priced, setting.backend)
     for each in claims:
-        charge(each, tariff, market, priced, setting)
+        give_back(each, tariff, market, priced, setting)
     if "even" in pool.idle.values():
-        note_presence(claims, steps, market, priced, setting)
+        note_presence(rows, steps, market, priced, setting.backend)
     if not add_rest(market, priced, due, steps):
-        note_presence(claims, steps, market, priced, setting)
+        note_presence(rows, steps, market, priced, setting.backend)
         add_rest(market, priced, due, steps)
     note_loads(market, priced)
     return Looked(market, priced, claims[0].rates if claims else (Fraction(1),))
@@ -119,10 +125,10 @@ def whole_demand(claims: list[Claim], pool: Pool, calendar: Calendar) -> dict[in
     return {WHOLE_POOL: found}
 
 
-def count(claims: list[Claim], pool: Pool, curves: tuple[int, ...], levels: Levels, calendar: Calendar) -> Tally:
+def count(rows: list[Any], pool: Pool, curves: tuple[int, ...], levels: Levels, calendar: Calendar) -> Tally:
     found: dict[str, Whole] = {"units": zeros(len(curves), calendar.cells)}
-    for each in claims:
-        for name, amounts in measure_curves(clip(each.rows, each.season), pool, curves, calendar).items():
+    for part in rows:
+        for name, amounts in measure_curves(part, curves, calendar).items():
             found[name] = found[name] + amounts if name in found else amounts
     if pool.method != "capacity_rate":
         return Tally(found["units"])
@@ -201,29 +207,30 @@ def tariff_of(steps: Steps, due: Mapping[str, Due], tally: Tally, market: Market
     rates: dict[Kind, Rate] = {}
     scales: dict[Kind, int] = {}
     for kind, part in due.items():
-        fitting = [scale_for(largest, money, all_money) for money in part.by_column(dues)]
-        scales |= {(kind, n): scale for n, scale in enumerate(fitting)}
-        for n, price in enumerate(heights(part, dues, fitting, cells)):
-            rates[kind, n] = Rate(AMOUNT[kind], price)
+        scale = scale_for(*part.extremes(), all_money)
+        for n, price in enumerate(heights(part, dues, scale, cells)):
+            rates[kind, n], scales[kind, n] = Rate(AMOUNT[kind], price), scale
     return Tariff(make_grid(rates, dues.curves[1:], market.calendar, largest), dues.columns, scales)
 
 
-def charge(each: Claim, tariff: Tariff, market: Market, priced: Priced, setting: Setting) -> None:
+def charge(rows: Any, tariff: Tariff, market: Market, priced: Priced, backend: Backend) -> None:
     """Look every usage interval of a season up, and sum by bearer and day."""
-
-    def look_up(rows: Any) -> Iterator[tuple[Load, int, Mapping[Kind, int]]]:
-        return looked_up(clip(rows, each.season), tariff.grid, market, setting.backend)
-
-    for load, day, values in look_up(each.rows):
+    for load, day, values in looked_up(rows, tariff.grid, market, backend):
         for column, grains in tariff.grains(values, "used"):
             priced.usage[column, day, load] += grains
         for column, grains in tariff.grains(values, "held"):
             priced.held[column, day, "held", market.bearers.owner_of(load[0])] += grains
+
+
+def give_back(each: Claim, tariff: Tariff, market: Market, priced: Priced, setting: Setting) -> None:
+    """What each credit rule gives back in full."""
     for rule, parts in zip(market.pool.credit, priced.credited, strict=True):
         rows = given_back(each, rule, setting)
-        for load, day, values in look_up(rows) if rows is not None else ():
-            for column, grains in tariff.grains(values, "used"):
-                parts[column, day, load] += grains
+        if rows is not None:
+            found = looked_up(measured(each, rows, market.pool), tariff.grid, market, setting.backend)
+            for load, day, values in found:
+                for column, grains in tariff.grains(values, "used"):
+                    parts[column, day, load] += grains
 
 
 def looked_up(
@@ -233,14 +240,14 @@ def looked_up(
         yield (bearer, rate), day, values
 
 
-def note_presence(claims: list[Claim], steps: Steps, market: Market, priced: Priced, setting: Setting) -> None:
+def note_presence(rows: list[Any], steps: Steps, market: Market, priced: Priced, backend: Backend) -> None:
     """Who used or held anything where there is money, even money of 0: they share idle evenly, and what flooring left."""
     dues, held = steps.dues, bool(steps.held.any())
     there = np.minimum(laid_out(dues, steps.first_row, zeros(len(steps)) + 1, market.calendar.cells), 1)
     rates = {(kind, 0): Rate(AMOUNT[kind], there) for kind in (("used", "held") if held else ("used",))}
     grid = make_grid(rates, dues.curves[1:], market.calendar, int(steps.demand.sum() + steps.held.sum()))
-    for each in claims:
-        for load, day, values in looked_up(clip(each.rows, each.season), grid, market, setting.backend):
+    for part in rows:
+        for load, day, values in looked_up(part, grid, market, backend):
             for column in dues.columns:
                 if values.get(("used", 0)):
                     priced.usage[column, day, load] += 0

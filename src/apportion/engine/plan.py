@@ -19,7 +19,7 @@ from apportion.engine.bearers import Bearers
 from apportion.engine.calendar import Calendar, make_calendar
 from apportion.engine.claims import reach_of, reach_over, refuse_overlaps
 from apportion.engine.digest import digest_of
-from apportion.engine.encode import encode
+from apportion.engine.encode import Scope, encode
 from apportion.engine.followers import charge_followers
 from apportion.engine.lines import FOLLOWER, NO_POOL, PROBLEM, Bill, Ledgered, Tranches, read_lines
 from apportion.engine.overhead import charge_overhead
@@ -102,6 +102,11 @@ def window_of(world: World, lines: Ledgered, zone: ZoneInfo) -> tuple[Interval, 
     return hull, lines.tranches.billing_bounds()
 
 
+def metered(policy: Policy) -> tuple[str, ...]:
+    """The meters that some pool counts."""
+    return tuple(sorted({name for pool in policy.pools.values() for name in pool.meter}))
+
+
 def make_setting(world: World, lines: Ledgered, resources: Resources, usage: Any, backend: Backend) -> Setting:
     zone = ZoneInfo(world.policy.time_zone)
     hull, bounds = window_of(world, lines, zone)
@@ -113,7 +118,7 @@ def make_setting(world: World, lines: Ledgered, resources: Resources, usage: Any
         calendar=calendar,
         workforce=workforce,
         resources=resources,
-        encoded=encode(usage, workforce, resources, calendar.window, backend),
+        encoded=encode(usage, workforce, resources, Scope(calendar.window, metered(world.policy)), backend),
         capacity=capacity_rows(world.capacity, METERS),
         reservations=world.reservations,
         currencies={bill.id: bill.currency for bill in lines.bills},

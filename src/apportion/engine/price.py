@@ -164,8 +164,8 @@ def idle_span(market: Market, slot: Slot) -> Slot | None:
     """The stretch over which idle is collected and shared: the period, or a day or slot (never finer than the price's own slot)."""
     if market.pool.idle_slot == "period":
         return None
-    one_day = market.calendar.day_of[slot[0]] == market.calendar.day_of[slot[1] - 1]
-    return market.calendar.slot_of(slot[0], "day") if market.pool.idle_slot == "day" and one_day else slot
+    by_day = market.pool.idle_slot == "day" and market.pool.slot != "period"
+    return market.calendar.slot_of(slot[0], "day") if by_day else slot
 
 
 def nothing(market: Market, priced: Priced, slot: Slot, column: Column, days: Mapping[int, int]) -> None:

@@ -11,10 +11,11 @@ import numpy as np
 from apportion.engine.dues import Dues
 from apportion.engine.grids import stepped
 from apportion.engine.price import SlotPrice
-from apportion.engine.wide import Whole, running, sum_by, zeros
+from apportion.engine.wide import Whole, running, zeros
 from apportion.model.money import GRAIN
 from apportion.policy.pool_parts import Cause
 
+CANCELLED = 10**24
 ORDER: tuple[Cause, ...] = ("held", "down", "reserved", "unsold")  # each takes at most what the earlier ones left
 
 
@@ -162,11 +163,13 @@ class Due:
     units: Whole
     paid: Whole
 
-    def by_column(self, dues: Dues) -> list[int]:
-        """How much money there is of each column, whatever its sign."""
-        keys, sums = sum_by(dues.column[self.rows], abs(self.money))
-        found = dict(zip(keys.tolist(), sums.tolist(), strict=True))
-        return [found.get(n, 0) for n in range(len(dues.columns))]
+    def extremes(self) -> tuple[int, int]:
+        """The least money (but none), whatever its sign, and the most units that share any. Money of both signs may leave much less."""
+        some = self.money[(self.paid != 0).astype(bool)]
+        if not len(some):
+            return 1, 1
+        both = some.min() < 0 < some.max()
+        return int(abs(some).min()) // (CANCELLED if both else 1), int(self.units.max())
 
 
 def used_due(steps: Steps) -> Due:
@@ -185,9 +188,9 @@ def held_due(steps: Steps, idle: Whole) -> Due:
     return Due(rows, money, np.maximum(steps.held[steps.of_row[rows]], 1), money)
 
 
-def heights(due: Due, dues: Dues, scales: Sequence[int], cells: int) -> Iterator[Whole]:
+def heights(due: Due, dues: Dues, scale: int, cells: int) -> Iterator[Whole]:
     """Column by column, the price of every curve and cell, in parts of the currency's unit."""
-    for column, scale in enumerate(scales):
+    for column in range(len(dues.columns)):
         mine = (dues.column[due.rows] == column) & (due.paid != 0).astype(bool)
         yield laid_out(dues, due.rows[mine], floored(due.money[mine], due.units[mine], scale), cells)
 

@@ -1,6 +1,6 @@
 """Money: exact, and shared without losing a unit.
 
-Cost lines and postings are decimal(38,18). Inside the engine an amount is a whole number of *grains*, 10^-48 of the currency's unit:
+Cost lines and postings are decimal(38,18). Inside the engine an amount is a whole number of *grains*, 10^-60 of the currency's unit:
 fine enough that no step's rounding is ever seen in a nano, and whole, so that every transfer balances exactly.
 """
 
@@ -12,7 +12,7 @@ DIGITS = 38
 PLACES = 18
 NANO = 10**9
 ATTO = 10**PLACES
-GRAIN_PLACES = 48
+GRAIN_PLACES = 60
 GRAIN = 10**GRAIN_PLACES
 GRAINS_PER_NANO = GRAIN // NANO
 GRAINS_PER_ATTO = GRAIN // ATTO
