@@ -53,10 +53,24 @@ FAULTS = (
         seed=5,
     ),
     Fault(
+        "the last second of an interval is not looked up",
+        "engine/curve.py",
+        "inside=second % calendar.cell_s + (1 if is_end else 0)",
+        "inside=second % calendar.cell_s",
+        seed=153,
+    ),
+    Fault(
+        "whole days are left out of what is looked up",
+        "engine/curve.py",
+        "        look_days_up(rows, layer, days, calendar, backend),\n",
+        "",
+        seed=153,
+    ),
+    Fault(
         "each resource bears all of a pool's reservations",
-        "engine/price.py",
-        "Fraction(rest * min(unused, whole), whole) if whole else Fraction(0)",
-        "Fraction(min(unused, rest))",
+        "engine/lookup.py",
+        "Fraction(min(unused, whole), whole) if whole else Fraction(0)",
+        "Fraction(1 if unused else 0)",
         seed=153,
     ),
     Fault(
@@ -89,7 +103,7 @@ FAULTS = (
     ),
     Fault(
         "credits cover more than the last hours",
-        "engine/pools.py",
+        "engine/claims.py",
         "longest = int(rule.max_hours * HOUR_S)",
         "longest = int(rule.max_hours * HOUR_S) + 1",
         seed=1,

@@ -22,8 +22,28 @@ SIZES = (3, 3, 2, 1)
 SLICE, SLICES = 15, 10
 MANY, WORKERS, CHUNK = 10_000, 2, 50
 # What long runs have found: flows and prices floored too early for large bills, weights of 0 in one hour, late lines with idle by the day,
-# a price list over accounts of both signs, a floor far above the charges that it is shared by.
-FOUND = (1580, 3437, 3908, 4208, 4862, 6044, 6248, 7055, 8647, 8768, 8820, 8951, 9061, 9207, 9408, 9594, 9896)
+# a price list over accounts of both signs, a floor far above the charges that it is shared by, charges that cancel out.
+FOUND = (
+    1580,
+    3437,
+    3908,
+    4208,
+    4862,
+    6044,
+    6248,
+    7055,
+    8647,
+    8768,
+    8820,
+    8951,
+    9061,
+    9207,
+    9408,
+    9594,
+    9896,
+    1000177,
+    1000628,
+)
 
 
 def report(seed: int) -> str:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+NOISE = 10**40  # no sum of charges is so much smaller than its parts
+
 
 class Column(NamedTuple):
     """Money that must never be mixed: one bill and component (and the account and service that other lines follow)."""
@@ -37,6 +39,13 @@ class Account:
 
     def __iter__(self) -> Iterator[tuple[Entry, int]]:
         return iter(self.amounts.items())
+
+
+def net(amounts: Iterable[int]) -> int:
+    """Their sum, but 0 where they cancel out except for the few grains that flooring left: nothing is shared in proportion to those."""
+    amounts = list(amounts)
+    total = sum(amounts)
+    return total if abs(total) * NOISE > sum(map(abs, amounts)) else 0
 
 
 def divide_up(grains: int, weights: Iterable[int], whole: int) -> list[int]:

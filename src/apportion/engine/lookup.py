@@ -226,11 +226,11 @@ def give_back(each: Claim, tariff: Tariff, market: Market, priced: Priced, setti
     """What each credit rule gives back in full."""
     for rule, parts in zip(market.pool.credit, priced.credited, strict=True):
         rows = given_back(each, rule, setting)
-        if rows is not None:
-            found = looked_up(measured(each, rows, market.pool), tariff.grid, market, setting.backend)
-            for load, day, values in found:
-                for column, grains in tariff.grains(values, "used"):
-                    parts[column, day, load] += grains
+        if rows is None:
+            continue
+        for load, day, values in looked_up(measured(each, rows, market.pool), tariff.grid, market, setting.backend):
+            for column, grains in tariff.grains(values, "used"):
+                parts[column, day, load] += grains
 
 
 def looked_up(
@@ -241,18 +241,23 @@ def looked_up(
 
 
 def note_presence(rows: list[Any], steps: Steps, market: Market, priced: Priced, backend: Backend) -> None:
-    """Who used or held anything where there is money, even money of 0: they share idle evenly, and what flooring left."""
-    dues, held = steps.dues, bool(steps.held.any())
-    there = np.minimum(laid_out(dues, steps.first_row, zeros(len(steps)) + 1, market.calendar.cells), 1)
-    rates = {(kind, 0): Rate(AMOUNT[kind], there) for kind in (("used", "held") if held else ("used",))}
+    """Who used or held anything where a column has money, even money of 0: they share idle evenly, and what flooring left."""
+    dues, kinds = steps.dues, ["used", "held"] if steps.held.any() else ["used"]
+    rates = {(kind, n): Rate(AMOUNT[kind], there(steps, n, market)) for kind in kinds for n in range(len(dues.columns))}
     grid = make_grid(rates, dues.curves[1:], market.calendar, int(steps.demand.sum() + steps.held.sum()))
-    for part in rows:
-        for load, day, values in looked_up(part, grid, market, backend):
-            for column in dues.columns:
-                if values.get(("used", 0)):
-                    priced.usage[column, day, load] += 0
-                if values.get(("held", 0)) and market.pool.idle["held"] == "holder":
-                    priced.held[column, day, "held", market.bearers.owner_of(load[0])] += 0
+    for load, day, values in (found for part in rows for found in looked_up(part, grid, market, backend)):
+        for kind, n in (kind for kind, value in values.items() if value):
+            if kind == "used":
+                priced.usage[dues.columns[n], day, load] += 0
+            elif market.pool.idle["held"] == "holder":
+                priced.held[dues.columns[n], day, "held", market.bearers.owner_of(load[0])] += 0
+
+
+def there(steps: Steps, column: int, market: Market) -> Whole:
+    """1 wherever a column has money, if only 0."""
+    rows = np.flatnonzero(steps.dues.column == column)
+    found: Whole = np.minimum(laid_out(steps.dues, rows, zeros(len(rows)) + 1, market.calendar.cells), 1)
+    return found
 
 
 Place = tuple[Column, int | None]
@@ -271,7 +276,7 @@ def add_rest(market: Market, priced: Priced, due: Mapping[str, Due], steps: Step
 def place_rest(paid: dict[Any, int], ranks: Mapping[Any, Any], rest: defaultdict[Place, int], pool: Pool) -> bool:
     for key in ranks:
         rest[place(key[0], key[1], pool)] -= paid[key]
-    for key in sorted(ranks, key=ranks.__getitem__):
+    for key in sorted(ranks, key=lambda key: (not paid[key], ranks[key])):  # who pays nothing only where nobody pays
         paid[key] += rest.pop(place(key[0], key[1], pool), 0)
     return not any(rest.values())
 

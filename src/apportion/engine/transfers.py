@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
-from apportion.engine.account import Account, Entry
+from apportion.engine.account import Account, Entry, net
 from apportion.engine.bearers import Bearers
 from apportion.engine.weights import Used
 from apportion.engine.workloads import declared
@@ -58,7 +58,7 @@ def adjust(account: Account, rule: Adjustment, books: Books) -> Account:
         share = rule.percent / WHOLE
     else:
         chosen = [item for item in chosen if books.currencies[item[0].column.bill] == books.policy.currency]
-        total = sum(grains for _, grains in chosen)
+        total = net(grains for _, grains in chosen)
         share = Fraction(bounded(total, rule, books) - total, total) if total else share
     out = Account()
     sponsor = books.bearers.number(declared(rule.sponsor, books.policy))
