@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-NOISE = 10**40  # no sum of charges is so much smaller than its parts
+NOISE = 10**24  # prices have more digits than this, and no real sum of charges is so much smaller than its parts
 
 
 class Column(NamedTuple):
