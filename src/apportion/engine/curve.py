@@ -27,7 +27,7 @@ from apportion.model.money import GRAIN, GRAINS_PER_NANO
 
 LARGEST_SUM = 10**38 - 1  # of a decimal
 PARTS_OF_NANO = 10**7
-A_BILLION = 10**18  # nanos: what a floor may add to the charges, even where there is less
+A_FLOOR = 10**17  # nanos: what a floor may add to the charges, even where there is less
 RARE = 20  # digits that fewer than one price in so many has are looked up apart
 WIDE = "decimal(38,0)"
 Kind = tuple[str, int]
@@ -113,13 +113,15 @@ def by_midnight(limb: np.ndarray, calendar: Calendar) -> tuple[np.ndarray, np.nd
 
 
 def scale_for(least: int, largest: int, all_money: int) -> int:
-    """Into how many parts of the currency's unit (a power of 10) prices are floored, so that flooring never shows.
+    """Into how many parts of the currency's unit (1, 2 or 5 times a power of 10) prices are floored, so that flooring never shows.
 
     Charges are shares of other money too (idle, overheads, tax). With this many parts every charge, if only at a price of `least` grains for
     `largest` units, has so many digits that a share of all there is (in grains, too) by it is right to 10^-7 of a nano.
     """
-    nanos = max(all_money // GRAINS_PER_NANO, A_BILLION)
-    return int(10 ** len(str(largest * nanos * PARTS_OF_NANO * GRAIN // max(least, 1))))
+    nanos = max(all_money // GRAINS_PER_NANO, A_FLOOR)
+    wanted = largest * nanos * PARTS_OF_NANO * GRAIN // max(least, 1)
+    decade = 10 ** len(str(wanted))
+    return next(int(decade // part) for part in (5, 2, 1) if decade // part > wanted)
 
 
 def cut(numbers: Whole, bits: int) -> Iterator[np.ndarray]:

@@ -196,7 +196,7 @@ def heights(due: Due, dues: Dues, scale: int, cells: int) -> Iterator[Whole]:
 
 
 def floored(money: Whole, units: Whole, scale: int) -> Whole:
-    """Prices in whole parts; both `scale` and a grain are powers of 10."""
+    """Prices in whole parts; of `scale` and the grains in a unit one divides the other."""
     price: Whole = money * (scale // GRAIN) // units if scale >= GRAIN else money // (units * (GRAIN // scale))
     return price
 
