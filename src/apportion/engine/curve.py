@@ -17,11 +17,11 @@ from apportion.engine.backend import Backend, exact
 from apportion.engine.backend import whole_quotient as divide
 from apportion.engine.calendar import Calendar
 from apportion.engine.claims import WHOLE_POOL
-from apportion.engine.demand import LARGEST_INT, flow_parts, scale_of
+from apportion.engine.demand import WIDE, flow_parts, scale_of
 from apportion.engine.grids import stepped
 from apportion.engine.price import Market, Priced
 from apportion.engine.steps import Steps, heights, used_due
-from apportion.engine.wide import Whole, from_arrow, zeros
+from apportion.engine.wide import LARGEST_INT, Whole, from_arrow, zeros
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN, GRAINS_PER_NANO
 
@@ -29,7 +29,6 @@ LARGEST_SUM = 10**38 - 1  # of a decimal
 PARTS_OF_NANO = 10**7
 A_FLOOR = 10**17  # nanos: what a floor may add to the charges, even where there is less
 RARE = 20  # digits that fewer than one price in so many has are looked up apart
-WIDE = "decimal(38,0)"
 Kind = tuple[str, int]
 USED, COUNTED = ("used", 0), ("counted", 0)
 
@@ -50,6 +49,10 @@ class Limb(NamedTuple):
     worth: int
     prices: np.ndarray
 
+    @property
+    def is_rare(self) -> bool:
+        return self.worth > 1 and int(np.count_nonzero(self.prices)) * RARE < self.prices.size
+
 
 @dataclass(frozen=True, slots=True)
 class Layer:
@@ -68,7 +71,6 @@ class Grid:
     """The limbs that most prices have, and apart from them those that few have: a price is high where next to nothing was used."""
 
     layers: tuple[Layer, ...]
-    calendar: Calendar
 
 
 def make_grid(rates: Mapping[Kind, Rate], curves: Sequence[int], calendar: Calendar, largest: int) -> Grid:
@@ -80,9 +82,9 @@ def make_grid(rates: Mapping[Kind, Rate], curves: Sequence[int], calendar: Calen
         for kind, rate in rates.items()
         for n, digits in enumerate(cut(rate.prices, bits))
     ]
-    rare = [limb for limb in limbs if limb.worth > 1 and np.count_nonzero(limb.prices) * RARE < limb.prices.size]
-    usual = [limb for limb in limbs if limb not in rare]
-    return Grid(tuple(make_layer(part, curves, calendar) for part in (usual, rare) if part), calendar)
+    usual = [limb for limb in limbs if not limb.is_rare]
+    rare = [limb for limb in limbs if limb.is_rare]
+    return Grid(tuple(make_layer(part, curves, calendar) for part in (usual, rare) if part))
 
 
 def make_layer(limbs: Sequence[Limb], curves: Sequence[int], calendar: Calendar) -> Layer:
@@ -230,12 +232,11 @@ def merged(found: Iterable[tuple[Layer, Any]]) -> Mapping[tuple[int, ...], Mappi
 
 def grid_of(market: Market, priced: Priced, key: tuple[str, str]) -> Grid:
     """The price curve of one bill and component."""
-    largest = max(1, sum(step.demand for step in priced.curve))
     cells = market.calendar.cells
     if isinstance(priced.curve, Steps):
-        dues = priced.curve.dues
-        scale = scale_for(*used_due(priced.curve).extremes(), 0)
-        columns = zip(dues.columns, heights(used_due(priced.curve), dues, scale, cells), strict=True)
+        dues, due = priced.curve.dues, used_due(priced.curve)
+        largest = int(priced.curve.demand.sum())
+        columns = zip(dues.columns, heights(due, dues, scale_for(*due.extremes(), 0), cells), strict=True)
         prices = sum((price for column, price in columns if column[:2] == key), zeros(len(dues.curves) - 1, cells))
         return make_grid(with_units(prices), dues.curves[1:], market.calendar, largest)
     money = {
@@ -243,6 +244,7 @@ def grid_of(market: Market, priced: Priced, key: tuple[str, str]) -> Grid:
         for where, columns in market.money.items()
     }
     steps = [step for step in priced.curve if step.units]
+    largest = sum(step.demand for step in steps)
     least = min((abs(grains) for grains in money.values() if grains), default=0)
     scale = scale_for(least, max((step.units for step in steps), default=0), 0) * scale_of(market.pool).fine
     curves = sorted({step.curve for step in steps} | set(market.demand if market.pool.scope == "resource" else ()))

@@ -5,7 +5,7 @@ number of slots. Flows (bytes moved, joules) are spread evenly over their interv
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -18,12 +18,12 @@ import pyarrow as pa
 from apportion.engine.backend import whole_quotient as divide
 from apportion.engine.calendar import Calendar
 from apportion.engine.encode import METER_NUMBER
+from apportion.engine.wide import LARGEST_INT
 from apportion.model.meters import METERS
 from apportion.model.times import Interval
 from apportion.policy.pool_parts import Driver
 from apportion.policy.pools import Pool
 
-LARGEST_INT = 2**62
 WIDE = "decimal(38,0)"
 BILLION = 10**9
 FINER = (
@@ -233,16 +233,22 @@ def add(out: dict[int, list[int]], cell: int, amounts: list[int]) -> None:
         out[cell] = plus(known, amounts) if known else amounts
 
 
-def integrate_levels(rows: Iterable[tuple[Interval, int]], calendar: Calendar) -> dict[int, int]:
-    """Unit-seconds per cell of a few intervals held at a level: capacity and reservations."""
-    series: dict[int, tuple[list[int], list[int]]] = {}
+def ends_of(rows: Iterable[tuple[Interval, int]], calendar: Calendar) -> Iterator[tuple[int, int, int]]:
+    """(cell, part, level) where each interval starts and where it ends, as `level_events` has them of usage."""
     for interval, amount in rows:
         inside = interval.clip(calendar.window)
         for second, sign in ((inside.start_s, 1), (inside.end_s, -1)) if inside.seconds > 0 else ():
-            cell = calendar.cell(second)
-            part, level = series.setdefault(cell, ([0, 0, 0], [0, 0, 0]))
-            part[0] += sign * amount * (calendar.cell_s - (second - calendar.start_s) % calendar.cell_s)
-            level[0] += sign * amount
+            left = calendar.cell_s - (second - calendar.start_s) % calendar.cell_s
+            yield calendar.cell(second), sign * amount * left, sign * amount
+
+
+def integrate_levels(rows: Iterable[tuple[Interval, int]], calendar: Calendar) -> dict[int, int]:
+    """Unit-seconds per cell of a few intervals held at a level: capacity and reservations."""
+    series: dict[int, tuple[list[int], list[int]]] = {}
+    for cell, more, higher in ends_of(rows, calendar):
+        part, level = series.setdefault(cell, ([0, 0, 0], [0, 0, 0]))
+        part[0] += more
+        level[0] += higher
     out: dict[int, list[int]] = {}
     integrate(out, series, calendar)
     return {cell: amounts[0] for cell, amounts in out.items()}

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from apportion.engine.calendar import Calendar
 from apportion.engine.claims import Claim, clip
-from apportion.engine.demand import level_events, measures, scale_of, wide
+from apportion.engine.demand import ends_of, level_events, measures, scale_of, wide
 from apportion.engine.wide import Whole, from_arrow, zeros
 from apportion.model.times import Interval
 from apportion.policy.pools import Pool
@@ -52,15 +52,11 @@ def integrated(events: pa.Table, name: str, curves: Sequence[int], calendar: Cal
 
 def integrate_grid(levels: Intervals, curves: Sequence[int], calendar: Calendar) -> Whole:
     """The same of a few intervals each: capacity."""
-    place = {curve: n for n, curve in enumerate(curves)}
     part, level = zeros(len(curves), calendar.cells + 1), zeros(len(curves), calendar.cells + 1)
-    for curve, row in place.items():
-        for interval, amount in levels.get(curve, ()):
-            inside = interval.clip(calendar.window)
-            for second, sign in ((inside.start_s, 1), (inside.end_s, -1)) if inside.seconds > 0 else ():
-                cell = calendar.cell(second)
-                part[row, cell] += sign * amount * (calendar.cell_s - (second - calendar.start_s) % calendar.cell_s)
-                level[row, cell] += sign * amount
+    for row, curve in enumerate(curves):
+        for cell, more, higher in ends_of(levels.get(curve, ()), calendar):
+            part[row, cell] += more
+            level[row, cell] += higher
     return held_over(part, level, calendar)
 
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from apportion.engine.labels import Combinations, combine, first_of_each, keys_of, label_column, named_in
 from apportion.engine.resources import Resources
+from apportion.engine.wide import LARGEST_INT
 from apportion.errors import PolicyError, Problem
 from apportion.model.money import to_grains
 from apportion.model.rows import FOCUS_TEXT
@@ -25,7 +26,6 @@ BASIS = {"effective": "EffectiveCost", "billed": "BilledCost", "list": "ListCost
 KIND_COLUMNS = ("ChargeCategory", "CommitmentDiscountStatus")
 OWN_COLUMNS = ("component", "source")
 NO_POOL, PROBLEM, FOLLOWER = "", "!problem", "!follower"
-LARGEST_INT = 2**62
 NO_ISSUER, NO_CURRENCY = "unknown issuer", "XXX"  # ISO 4217 keeps XXX for "no currency"
 
 

@@ -97,9 +97,10 @@ def price_by_look_up(name: str, tranches: Tranches, reach: Reach, setting: Setti
         charge(part, tariff, market, priced, setting.backend)
     for each in claims:
         give_back(each, tariff, market, priced, setting)
-    if "even" in pool.idle.values():
+    evenly = "even" in pool.idle.values()
+    if evenly:
         note_presence(rows, steps, market, priced, setting.backend)
-    if not add_rest(market, priced, due, steps):
+    if not add_rest(market, priced, due, steps) and not evenly:
         note_presence(rows, steps, market, priced, setting.backend)
         add_rest(market, priced, due, steps)
     note_loads(market, priced)

@@ -22,7 +22,6 @@ from apportion.engine.weights import Used, factors, load_weights, reshare, unwei
 from apportion.engine.workloads import Season, declared
 from apportion.errors import PolicyError, Problem
 
-HOUR_S = 3600
 Curves = dict[int, dict[int, dict[Load, list[int]]]]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from apportion.engine.dues import Dues
 from apportion.engine.grids import stepped
 from apportion.engine.price import SlotPrice
-from apportion.engine.wide import Whole, running, zeros
+from apportion.engine.wide import Whole, running, starts_of, zeros
 from apportion.model.money import GRAIN
 from apportion.policy.pool_parts import Cause
 
@@ -52,6 +52,11 @@ class Steps(Sequence[SlotPrice]):
         marks[self.first_row[1:]] = 1
         return np.cumsum(marks)
 
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """Rows of the same step and column stand together: where each such group begins."""
+        return starts_of(self.of_row, self.dues.column)
+
     def __len__(self) -> int:
         return len(self.first_row)
 
@@ -78,15 +83,13 @@ class Steps(Sequence[SlotPrice]):
 
 def form_prices(dues: Dues, tally: Tally, promised: Mapping[tuple[int, int], Fraction]) -> Steps:
     """Units and idle of every step. `promised` says of each slot which part of what is neither held nor down was reserved."""
-    changed = np.ones(len(dues.curve), dtype=bool)
-    changed[1:] = np.any([np.diff(part) != 0 for part in (dues.curve, dues.first, dues.last)], axis=0)
-    first_row = np.flatnonzero(changed)
+    first_row = starts_of(dues.curve, dues.first, dues.last)
     where = (dues.curve[first_row], dues.first[first_row], dues.last[first_row])
     demand, held = over(tally.units, where), over(tally.held, where)
-    units = demand if tally.offered is None else np.maximum(over(tally.offered, where), demand)
     if tally.offered is None:
         none = zeros(len(first_row))
-        return Steps(dues, first_row, units, demand, held, dict.fromkeys(ORDER, none), none + 1)
+        return Steps(dues, first_row, demand, demand, held, dict.fromkeys(ORDER, none), none + 1)
+    units = np.maximum(over(tally.offered, where), demand)
     spare = units - demand
     idle_held = np.minimum(spare, held)
     idle_down = np.minimum(spare - idle_held, over(tally.down, where))
@@ -114,13 +117,6 @@ def over(amounts: Whole | None, where: tuple[np.ndarray, np.ndarray, np.ndarray]
     return out
 
 
-def groups(steps: Steps) -> np.ndarray:
-    """Rows of the same step and column stand together: where each such group begins."""
-    changed = np.ones(len(steps.of_row), dtype=bool)
-    changed[1:] = (np.diff(steps.of_row) != 0) | (np.diff(steps.dues.column) != 0)
-    return np.flatnonzero(changed)
-
-
 def sum_groups(numbers: Whole, first: np.ndarray) -> Whole:
     return np.add.reduceat(numbers, first) if len(first) else zeros(0)
 
@@ -131,7 +127,7 @@ def idle_money(steps: Steps) -> Whole:
     units = np.maximum(steps.units, 1)
     spare = np.where(steps.units == 0, 1, steps.units - steps.demand)  # money without units is idle as a whole
     out: Whole = dues.grains * spare[of_row] // units[of_row]
-    first = groups(steps)
+    first = steps.groups
     whole, step = sum_groups(dues.grains, first), of_row[first]
     used = whole * steps.demand[step] // units[step]
     last = np.append(first[1:], len(out))[: len(first)] - 1
@@ -173,7 +169,7 @@ class Due:
 
 
 def used_due(steps: Steps) -> Due:
-    rows = groups(steps)
+    rows = steps.groups
     money, step = sum_groups(steps.dues.grains, rows), steps.of_row[rows]
     units = np.maximum(steps.units[step], 1)
     if steps.units is steps.demand:  # nothing is idle
@@ -183,7 +179,7 @@ def used_due(steps: Steps) -> Due:
 
 def held_due(steps: Steps, idle: Whole) -> Due:
     """`idle` is the money of each row that was held without use."""
-    rows = groups(steps)
+    rows = steps.groups
     money = sum_groups(idle, rows)
     return Due(rows, money, np.maximum(steps.held[steps.of_row[rows]], 1), money)
 

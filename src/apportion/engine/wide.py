@@ -5,6 +5,7 @@ import pyarrow as pa
 
 WORD_BITS = 64
 WORD = 2**WORD_BITS
+LARGEST_INT = 2**62  # what 64 bits hold, with room for a sign and one carry
 Whole = np.ndarray  # of Python integers: exact however large
 
 
@@ -32,12 +33,19 @@ def running(numbers: Whole) -> Whole:
     return out
 
 
+def starts_of(*keys: np.ndarray) -> np.ndarray:
+    """Where rows that stand together by these keys begin."""
+    changed = np.ones(len(keys[0]), dtype=bool)
+    changed[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    return np.flatnonzero(changed)
+
+
 def sum_by(keys: np.ndarray, numbers: Whole) -> tuple[np.ndarray, Whole]:
     """The distinct keys in order, and the sum of the numbers under each."""
     if not np.all(keys[1:] >= keys[:-1]):
         order = np.argsort(keys, kind="stable")
         keys, numbers = keys[order], numbers[order]
-    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))[: len(keys)]
+    first = starts_of(keys)
     if len(first) == len(keys):
         return keys, numbers
     return keys[first], np.add.reduceat(numbers, first)

@@ -8,8 +8,7 @@ from typing import Any
 import ibis
 
 from apportion.engine.claims import claim
-from apportion.engine.curve import WIDE
-from apportion.engine.demand import measures, scale_of
+from apportion.engine.demand import WIDE, measures, scale_of
 from apportion.engine.pools import PoolResult
 from apportion.engine.workloads import Season
 from apportion.model.meters import METERS
