@@ -45,9 +45,11 @@ Credits and adjustments
      Credits count the usage charge of each interval's last max_hours, without followers, idle and free amounts.
  R21 Percentages never touch system owners. `when` sees amounts of matching workloads: usage, their credits, free amounts and earlier percentages on them.
      cause "" on adjustment and subsidy. Order: all percentages as listed, then smooth, cap and floor as listed.
- R22 Team totals are those of the same reasons, in the policy's currency, on the days in force. Every amount of the total, whatever its sign,
-     is scaled by the same factor; a total of 0 stays. No `previous`: no smoothing.
+ R22 Team totals are those of the same reasons, in the policy's currency, on the days in force. What they change by is shared over the
+     sums of bill, component, pool, day and owner in proportion to their sizes, whatever the sign, of those that count (R24); where there
+     are none, nothing moves. No `previous`: no smoothing.
  R23 `carried_by` moves nothing in a plan.
+ R24 Idle, overheads, followers and bounds are shared by charges, or sums of them, of at least 10^-18 of a unit: less counts as 0.
 """
 
 from fractions import Fraction

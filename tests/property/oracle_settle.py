@@ -17,6 +17,7 @@ from tests.property.oracle_time import Span
 
 SETTLED = ("usage", "idle", "overhead")
 CURRENT = ("usage", "idle", "overhead", "credit", "adjustment")
+SMALLEST = Fraction(1, 10**18)
 K = TypeVar("K")
 
 
@@ -28,9 +29,9 @@ def sums(entries: Iterable[Entry], key: Callable[[Entry], K]) -> dict[K, Fractio
 
 
 def same_sign(weights: dict[K, Fraction]) -> dict[K, Fraction]:
-    """Shares in proportion to weights; of mixed signs only those with the sign of the sum count; {} where the sum is 0."""
+    """Shares in proportion to weights; of mixed signs only those with the sign of the sum count; {} where the sum is as good as 0."""
     total = sum(weights.values(), ZERO)
-    counted = {key: weight for key, weight in weights.items() if weight * total > 0}
+    counted = {key: weight for key, weight in weights.items() if weight * total > 0 and abs(total) >= SMALLEST}
     whole = sum(counted.values(), ZERO)
     return {key: weight / whole for key, weight in counted.items()}
 
@@ -148,7 +149,9 @@ def by_cost(facts: Facts, name: str, pool: Pool, ledger: list[Entry]) -> list[En
 
 def over_totals(money: Entry, totals: dict[tuple[str, Who], Fraction]) -> list[Entry]:
     """[] where nobody has a positive total in that currency."""
-    weights = {who: total for (currency, who), total in totals.items() if currency == money.currency and total > 0}
+    weights = {
+        who: total for (currency, who), total in totals.items() if currency == money.currency and total >= SMALLEST
+    }
     whole = sum(weights.values(), ZERO)
     return [replace(money, who=who, amount=money.amount * weight / whole) for who, weight in weights.items()]
 
@@ -261,10 +264,14 @@ def bound(facts: Facts, rule: Adjustment, ledger: list[Entry]) -> list[Entry]:
         wanted = min(wanted, high)
     if low is not None:
         wanted = max(wanted, low)
-    if wanted == total or not total:
-        return []
-    sponsor = facts.team(rule.sponsor)
-    return [new for entry in mine for new in transfer(entry, (total - wanted) / total, "adjustment", "", sponsor)]
+    owed = sums(mine, lambda entry: (entry.bill, entry.currency, entry.component, entry.pool, entry.day, entry.who))
+    sizes = {key: abs(amount) for key, amount in owed.items() if abs(amount) >= SMALLEST}
+    whole = sum(sizes.values(), ZERO)
+    found: list[Entry] = []
+    for (bill, currency, component, pool, day, who), size in sizes.items():
+        change = Entry(bill, currency, component, pool, day, "adjustment", "", who, (wanted - total) * size / whole)
+        found += [change, replace(change, reason="subsidy", who=facts.team(rule.sponsor), amount=-change.amount)]
+    return found
 
 
 def bounds(facts: Facts, rule: Adjustment) -> tuple[Fraction | None, Fraction | None]:

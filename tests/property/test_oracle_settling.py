@@ -172,19 +172,27 @@ def test_adjustments_in_their_order() -> None:
     assert found == expected
 
 
-def test_a_cap_scales_amounts_of_either_sign_alike() -> None:
-    """a owes 80 and gets 20 back: 60 in all, capped to half of that."""
+def test_what_a_cap_takes_off_is_shared_by_size_whatever_the_sign() -> None:
+    """a owes 80 and gets 20 back: 60 in all, and 30 too much."""
     rules = "adjustments: [{team: a, cap: 30, sponsor: office, why: x}]\n" + POOL + "method: proportional}"
     lines = [line("80", 0, 1), line("-20", 0, 1, component="other")]
     found = owed(by_hand(rules, lines, [usage("a", 0, 1)]), "component", "reason", "cause")
     assert found == {
         ("a", "compute", "usage", ""): 80,
-        ("a", "compute", "adjustment", ""): -40,
-        ("office", "compute", "subsidy", ""): 40,
+        ("a", "compute", "adjustment", ""): -24,
+        ("office", "compute", "subsidy", ""): 24,
         ("a", "other", "usage", ""): -20,
-        ("a", "other", "adjustment", ""): 10,
-        ("office", "other", "subsidy", ""): -10,
+        ("a", "other", "adjustment", ""): -6,
+        ("office", "other", "subsidy", ""): 6,
     }
+
+
+def test_a_floor_reaches_a_team_whose_charges_cancel_out() -> None:
+    rules = "adjustments: [{team: a, floor: 8, sponsor: office, why: x}]\n" + POOL + "method: proportional}"
+    lines = [line("30", 0, 1), line("-30", 0, 1, component="other")]
+    found = owed(by_hand(rules, lines, [usage("a", 0, 1)]), "component", "reason")
+    assert found["a", "compute", "adjustment"] == found["a", "other", "adjustment"] == 4
+    assert found["office", "compute", "subsidy"] == found["office", "other", "subsidy"] == -4
 
 
 def test_largest_remainder() -> None:

@@ -1,11 +1,13 @@
 """The running account of a plan: exact amounts in grains, each under its column of money, pool, day, reason, cause and bearer."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-NOISE = 10**24  # prices have more digits than this, and no real sum of charges is so much smaller than its parts
+from apportion.model.money import GRAINS_PER_ATTO
+
+K = TypeVar("K")
 
 
 class Column(NamedTuple):
@@ -41,11 +43,16 @@ class Account:
         return iter(self.amounts.items())
 
 
-def net(amounts: Iterable[int]) -> int:
-    """Their sum, but 0 where they cancel out except for the few grains that flooring left: nothing is shared in proportion to those."""
-    amounts = list(amounts)
-    total = sum(amounts)
-    return total if abs(total) * NOISE > sum(map(abs, amounts)) else 0
+def counts(grains: int) -> bool:
+    """Whether other money is shared in proportion to this much: to 10^-18 of a unit or more, and so never to what flooring left."""
+    return abs(grains) >= GRAINS_PER_ATTO
+
+
+def with_sign_of_sum(amounts: Mapping[K, int]) -> dict[K, int]:
+    """What other money is shared by: of mixed signs those that have the sum's, without sign; none where the sum is as good as 0."""
+    whole = sum(amounts.values())
+    sign = (1 if whole > 0 else -1) if counts(whole) else 0
+    return {key: sign * grains for key, grains in amounts.items() if sign * grains > 0}
 
 
 def divide_up(grains: int, weights: Iterable[int], whole: int) -> list[int]:

@@ -26,7 +26,7 @@ from apportion.model.meters import METERS
 from apportion.model.money import GRAIN, GRAINS_PER_NANO
 
 LARGEST_SUM = 10**38 - 1  # of a decimal
-PARTS_OF_NANO = 10**7
+PARTS_OF_NANO, PARTS_OF_UNIT = 10**7, 10**22
 A_FLOOR = 10**17  # nanos: what a floor may add to the charges, even where there is less
 RARE = 20  # digits that fewer than one price in so many has are looked up apart
 Kind = tuple[str, int]
@@ -118,10 +118,11 @@ def scale_for(least: int, largest: int, all_money: int) -> int:
     """Into how many parts of the currency's unit (1, 2 or 5 times a power of 10) prices are floored, so that flooring never shows.
 
     Charges are shares of other money too (idle, overheads, tax). With this many parts every charge, if only at a price of `least` grains for
-    `largest` units, has so many digits that a share of all there is (in grains, too) by it is right to 10^-7 of a nano.
+    `largest` units, has so many digits that a share of all there is (in grains, too) by it is right to 10^-7 of a nano;
+    and charges that cancel out leave less than what `account.counts`.
     """
     nanos = max(all_money // GRAINS_PER_NANO, A_FLOOR)
-    wanted = largest * nanos * PARTS_OF_NANO * GRAIN // max(least, 1)
+    wanted = largest * max(nanos * PARTS_OF_NANO * GRAIN // max(least, 1), PARTS_OF_UNIT)
     decade = 10 ** len(str(wanted))
     return next(int(decade // part) for part in (5, 2, 1) if decade // part > wanted)
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from apportion.engine.account import Account, Column, Entry, divide_up
+from apportion.engine.account import Account, Column, Entry, divide_up, with_sign_of_sum
 from apportion.engine.bearers import Bearers
 from apportion.engine.calendar import Calendar
 from apportion.engine.lines import Tranche
@@ -36,10 +36,7 @@ def charges_of(account: Account, bill: str, family: int | None, bearers: Bearers
     for entry, grains in account:
         if entry.column.bill == bill and entry.reason in FOLLOWED and (family is None or entry.column.family == family):
             sums[entry._replace(column=Column(bill, ""), bearer=bearers.owner_of(entry.bearer))] += grains
-    whole = sum(sums.values())
-    sign = -1 if whole < 0 else 1
-    kept = {entry: sign * grains for entry, grains in sums.items() if whole and sign * grains > 0}
-    return dict(sorted(kept.items(), key=lambda item: (item[0][:5], bearers.rank(item[0].bearer))))
+    return dict(sorted(with_sign_of_sum(sums).items(), key=lambda item: (item[0][:5], bearers.rank(item[0].bearer))))
 
 
 def nowhere(out: Account, column: Column, lines: Iterable[Tranche], calendar: Calendar, bearers: Bearers) -> None:

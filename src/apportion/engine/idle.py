@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from apportion.engine.account import Account, Entry, divide_up, net
+from apportion.engine.account import Account, Entry, divide_up, with_sign_of_sum
 from apportion.engine.bearers import Bearers
 from apportion.engine.calendar import Slot
 from apportion.engine.price import Load, Market, Priced, system_entry
@@ -63,10 +63,7 @@ def by_owner(parts: Iterable[tuple[int, int]], bearers: Bearers) -> Shares:
     sums: dict[int, int] = defaultdict(int)
     for bearer, grains in parts:
         sums[bearers.owner_of(bearer)] += grains
-    whole = net(sums.values())
-    sign = -1 if whole < 0 else 1
-    kept = {owner: sign * grains for owner, grains in sums.items() if whole and sign * grains > 0}
-    return dict(sorted(kept.items(), key=lambda item: bearers.rank(item[0])))
+    return dict(sorted(with_sign_of_sum(sums).items(), key=lambda item: bearers.rank(item[0])))
 
 
 def span_teams(priced: Priced, bearers: Bearers, policy: Policy) -> defaultdict[Slot | None, Shares]:

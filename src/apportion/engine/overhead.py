@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from apportion.engine.account import Account, Column, Entry, divide_up
+from apportion.engine.account import Account, Column, Entry, counts, divide_up
 from apportion.engine.bearers import Bearers
 from apportion.engine.lines import Tranche
 from apportion.engine.price import spread, system_entry
@@ -46,7 +46,7 @@ def cost_shares(
             sums[currencies[entry.column.bill]][owner] += grains
     out: defaultdict[str, dict[Owner, int]] = defaultdict(dict)
     for currency, owners in sums.items():
-        out[currency] = {owner: grains for owner, grains in sorted(owners.items()) if grains > 0}
+        out[currency] = {owner: grains for owner, grains in sorted(owners.items()) if grains > 0 and counts(grains)}
     return out
 
 

@@ -1,12 +1,13 @@
 """Credits and adjustments: transfers between owners. Whoever is relieved, somebody named pays, with reason `subsidy`."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
-from apportion.engine.account import Account, Entry, net
+from apportion.engine.account import Account, Column, Entry, counts
 from apportion.engine.bearers import Bearers
 from apportion.engine.weights import Used
 from apportion.engine.workloads import declared
@@ -16,6 +17,7 @@ from apportion.policy.rules import Adjustment
 
 ADJUSTABLE = ("usage", "idle", "overhead", "credit", "adjustment")
 WHOLE = 100
+Amounts = Sequence[tuple[Entry, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +53,36 @@ def in_order(rules: Sequence[Adjustment]) -> list[Adjustment]:
 
 
 def adjust(account: Account, rule: Adjustment, books: Books) -> Account:
-    """The transfers of one adjustment, on the amounts as they stand; a bound scales all amounts of the team alike."""
+    """The transfers of one adjustment, on the amounts as they stand."""
     chosen = [(entry, grains) for entry, grains in account if concerns(rule, entry, books)]
-    share = Fraction(0)
-    if rule.percent is not None:
-        share = rule.percent / WHOLE
-    else:
-        chosen = [item for item in chosen if books.currencies[item[0].column.bill] == books.policy.currency]
-        total = net(grains for _, grains in chosen)
-        share = Fraction(bounded(total, rule, books) - total, total) if total else share
+    moves = percentages(chosen, rule.percent) if rule.percent is not None else bound(chosen, rule, books)
     out = Account()
     sponsor = books.bearers.number(declared(rule.sponsor, books.policy))
-    for entry, grains in chosen:
-        moved = part_of(grains, share)
+    for entry, moved in moves:
         out.add(entry._replace(reason="adjustment", cause=""), moved)
         out.add(entry._replace(reason="subsidy", cause="", bearer=sponsor), -moved)
     return out
+
+
+def percentages(chosen: Amounts, percent: Fraction) -> Amounts:
+    return [(entry, part_of(grains, percent / WHOLE)) for entry, grains in chosen]
+
+
+def bound(chosen: Amounts, rule: Adjustment, books: Books) -> Amounts:
+    """What brings a team's total inside its bounds, over what the team owes by day, pool and bill, in proportion to its size.
+
+    By size, whatever its sign: what a small change of the evidence moves stays small where charges and credits nearly cancel out.
+    """
+    owed: dict[Entry, int] = defaultdict(int)
+    for entry, grains in chosen:
+        if books.currencies[entry.column.bill] == books.policy.currency:
+            bearer = books.bearers.owner_of(entry.bearer)
+            owed[entry._replace(column=Column(*entry.column[:2]), reason="", cause="", bearer=bearer)] += grains
+    total = sum(owed.values())
+    change = bounded(total, rule, books) - total
+    sizes = {entry: abs(grains) for entry, grains in owed.items() if counts(grains)}
+    whole = sum(sizes.values())
+    return [(entry, change * size // whole) for entry, size in sizes.items()]
 
 
 def concerns(rule: Adjustment, entry: Entry, books: Books) -> bool:
