@@ -55,16 +55,23 @@ FAULTS = (
     Fault(
         "the last second of an interval is not looked up",
         "engine/curve.py",
-        "inside=second % calendar.cell_s + (1 if is_end else 0)",
-        "inside=second % calendar.cell_s",
+        "(rows.inside + 1)",
+        "rows.inside",
         seed=153,
+    ),
+    Fault(
+        "what a row costs on its first day is never taken until midnight",
+        "engine/curve.py",
+        "ibis.ifelse(goes_on, rows",
+        "ibis.ifelse(rows.end_s < rows.start_s, rows",
+        seed=118,
     ),
     Fault(
         "whole days are left out of what is looked up",
         "engine/curve.py",
         "        look_days_up(rows, layer, days, calendar, backend),\n",
         "",
-        seed=118,
+        seed=216,
     ),
     Fault(
         "each resource bears all of a pool's reservations",

@@ -17,6 +17,9 @@ def exact(number: int) -> int:  # type: ignore[empty-body]  # defined where the 
     """For products and sums beyond 64 bits."""
 
 
+SMALL = 50_000  # rows: a larger table is read faster by many threads from the database than by one from Arrow
+
+
 @dataclass(slots=True)
 class Backend:
     """An Ibis connection and the names of the small tables that a plan lends it."""
@@ -24,10 +27,15 @@ class Backend:
     connection: Any
     name: str = "duckdb"
     tables: list[str] = field(default_factory=list)
+    views: list[str] = field(default_factory=list)
 
     def lend(self, table: pa.Table) -> Any:
         """A small table (a dictionary, a grid) for the next joins."""
-        return self.keep(table)
+        if len(table) > SMALL:
+            return self.keep(table)
+        self.views.append(f"lent_{len(self.views)}")
+        self.connection.con.register(self.views[-1], table)
+        return self.connection.table(self.views[-1])
 
     def keep(self, rows: Any) -> Any:
         """The result of an expression, computed once for the steps that read it again."""
@@ -38,6 +46,8 @@ class Backend:
         """Give back the memory of all that was lent and kept: for those who make many plans on one connection."""
         while self.tables:
             self.connection.drop_table(self.tables.pop())
+        while self.views:
+            self.connection.con.unregister(self.views.pop())
 
     def read(self, files: list[str]) -> Any:
         return self.connection.read_parquet(files)

@@ -91,8 +91,8 @@ def rates_of(pool: Pool, resources: Resources) -> tuple[list[int], tuple[Fractio
     return [distinct.index(weight) for weight in weights], tuple(distinct)
 
 
-def claim(name: str, reach: Reach, season: Season, setting: Setting) -> Claim:
-    """The rows of a pool, numbered for summing."""
+def claim(name: str, reach: Reach, season: Season, setting: Setting, usage: Any = None) -> Claim:
+    """The rows of a pool, numbered for summing; of all usage, unless told."""
     pool = setting.policy.pools[name]
     if pool.usage is not None and len(setting.workforce.seasons) > 1:
         reach = reach_of(pool, set(), setting.resources, season.persons)
@@ -107,7 +107,7 @@ def claim(name: str, reach: Reach, season: Season, setting: Setting) -> Claim:
         "person": pa.array(reach.persons, pa.int32()),
         "bearer": pa.array([bearer_number(season.persons[m], keys, setting.bearers) for m in reach.persons], pa.int32()),
     }))  # fmt: skip
-    rows = setting.encoded.rows
+    rows = setting.encoded.rows if usage is None else usage
     rows = rows.filter(
         rows.meter.isin([METER_NUMBER[meter] for meter in pool.meter]),
         rows.start_s < season.interval.end_s,

@@ -21,13 +21,15 @@ from apportion.engine.demand import WIDE, flow_parts, scale_of
 from apportion.engine.grids import stepped
 from apportion.engine.price import Market, Priced
 from apportion.engine.steps import Steps, heights, used_due
-from apportion.engine.wide import LARGEST_INT, Whole, from_arrow, zeros
+from apportion.engine.wide import LARGEST_INT, WORD_BITS, Whole, from_arrow, words_of, zeros
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN, GRAINS_PER_NANO
+from apportion.model.times import Interval
 
 LARGEST_SUM = 10**38 - 1  # of a decimal
 PARTS_OF_NANO, PARTS_OF_UNIT = 10**7, 10**22
 A_FLOOR = 10**17  # nanos: what a floor may add to the charges, even where there is less
+HALF = 31  # bits
 RARE = 20  # digits that fewer than one price in so many has are looked up apart
 Kind = tuple[str, int]
 USED, COUNTED = ("used", 0), ("counted", 0)
@@ -56,14 +58,38 @@ class Limb(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """`cells`: for each key `curve * cells + cell` its day, the price of each limb there (`price_0`, ...), and what a unit has cost from midnight
-    until the cell's start (`since_0`, ...). `days`: for each key `curve * days + day` what it costs from midnight to midnight (`whole_0`, ...).
+    """`cells`: for each key `curve * cells + cell` its day and when that ends, the price of each limb there (`price_0`, ...), what a unit has cost
+    from midnight until the cell's start (`since_0`, ...) and what it costs until the next midnight (`whole_0`, ...). `days`: the latter for each
+    key `curve * days + day`.
     """
 
     cells: pa.Table
     days: pa.Table
     limbs: tuple[Limb, ...]
     curves: pa.Table  # all that have any; few where the digits are rare
+    hull: Interval  # from the first day that has any until the last
+    halved: bool  # no row's amount leaves 31 bits: times half of what a unit costs, it stays inside 64
+
+    @property
+    def values(self) -> dict[str, tuple[Kind, int]]:
+        """The columns of what rows cost: the kind of each and its worth."""
+        parts = {"low": 1, "high": 1 << HALF} if self.halved else {"all": 1}
+        return {
+            f"{part}_{n}": (limb.kind, limb.worth * worth)
+            for n, limb in enumerate(self.limbs)
+            for part, worth in parts.items()
+        }
+
+    def times(self, rows: Any, costs: Sequence[Any]) -> Any:
+        """Each row with its values: the amount times what a unit costs, limb by limb."""
+        found: dict[str, Any] = {}
+        for n, (limb, cost) in enumerate(zip(self.limbs, costs, strict=True)):
+            amount = rows[limb.amount]
+            if self.halved:
+                found |= {f"low_{n}": amount * (cost & (1 << HALF) - 1), f"high_{n}": amount * (cost >> HALF)}
+            else:
+                found[f"all_{n}"] = exact(amount) * cost
+        return rows.mutate(**found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +99,17 @@ class Grid:
     layers: tuple[Layer, ...]
 
 
-def make_grid(rates: Mapping[Kind, Rate], curves: Sequence[int], calendar: Calendar, largest: int) -> Grid:
-    """`largest` is more than any sum of units: with the length of a day it says how long a limb may be."""
+class Most(NamedTuple):
+    """More than any sum of units, and than any row's, if that is known."""
+
+    sum: int
+    row: int = LARGEST_INT
+
+
+def make_grid(rates: Mapping[Kind, Rate], curves: Sequence[int], calendar: Calendar, most: Most) -> Grid:
+    """With the length of a day, the largest sum says how long a limb may be."""
     longest = max((last - first for first, last in pairwise(calendar.day_cells)), default=1) * calendar.cell_s
-    bits = max(1, min(LARGEST_INT // longest, LARGEST_SUM // (largest + 1)).bit_length() - 1)
+    bits = max(1, min(LARGEST_INT // longest, LARGEST_SUM // (most.sum + 1)).bit_length() - 1)
     limbs = [
         Limb(kind, rate.amount, 1 << n * bits, digits)
         for kind, rate in rates.items()
@@ -84,10 +117,11 @@ def make_grid(rates: Mapping[Kind, Rate], curves: Sequence[int], calendar: Calen
     ]
     usual = [limb for limb in limbs if not limb.is_rare]
     rare = [limb for limb in limbs if limb.is_rare]
-    return Grid(tuple(make_layer(part, curves, calendar) for part in (usual, rare) if part))
+    halved = most.row < 1 << HALF
+    return Grid(tuple(make_layer(part, curves, calendar, halved=halved) for part in (usual, rare) if part))
 
 
-def make_layer(limbs: Sequence[Limb], curves: Sequence[int], calendar: Calendar) -> Layer:
+def make_layer(limbs: Sequence[Limb], curves: Sequence[int], calendar: Calendar, *, halved: bool) -> Layer:
     """Only the days on which a curve has any such digits."""
     seen = np.any([np.logical_or.reduceat(limb.prices != 0, calendar.day_cells[:-1], axis=1) for limb in limbs], axis=0)
     kept = seen[:, calendar.day_of]
@@ -95,14 +129,24 @@ def make_layer(limbs: Sequence[Limb], curves: Sequence[int], calendar: Calendar)
     cells = {
         "key": pa.array((numbers * calendar.cells + np.arange(calendar.cells))[kept]),
         "day": pa.array(np.broadcast_to(day_of, kept.shape)[kept]),
+        "midnight": pa.array(np.broadcast_to(midnights(calendar)[day_of], kept.shape)[kept]),
     }
     days = {"key": pa.array((numbers * len(calendar.days) + np.arange(len(calendar.days)))[seen])}
     for n, limb in enumerate(limbs):
         since, whole = by_midnight(limb.prices, calendar)
         cells |= {f"price_{n}": pa.array(limb.prices[kept]), f"since_{n}": pa.array(since[kept])}
+        cells[f"whole_{n}"] = pa.array(whole[:, day_of][kept])
         days[f"whole_{n}"] = pa.array(whole[seen])
+    some = np.flatnonzero(seen.any(axis=0))
+    edges = [calendar.start_s + calendar.day_cells[n] * calendar.cell_s for n in (some[:1], some[-1:] + 1) for n in n]
+    hull = Interval(*edges) if len(some) else Interval(0, 0)
     here = pa.table({"curve": pa.array(numbers[seen.any(axis=1), 0], pa.int32())})
-    return Layer(pa.table(cells), pa.table(days), tuple(limbs), here)
+    return Layer(pa.table(cells), pa.table(days), tuple(limbs), here, hull, halved)
+
+
+def midnights(calendar: Calendar) -> np.ndarray:
+    """When each day ends."""
+    return calendar.start_s + np.asarray(calendar.day_cells[1:], dtype=np.int64) * calendar.cell_s
 
 
 def by_midnight(limb: np.ndarray, calendar: Calendar) -> tuple[np.ndarray, np.ndarray]:
@@ -127,42 +171,62 @@ def scale_for(least: int, largest: int, all_money: int) -> int:
     return next(int(decade // part) for part in (5, 2, 1) if decade // part > wanted)
 
 
+def bits_of(numbers: Whole) -> int:
+    return max(int(numbers.max()).bit_length(), int(numbers.min()).bit_length()) if numbers.size else 0
+
+
 def cut(numbers: Whole, bits: int) -> Iterator[np.ndarray]:
     """Stretches of so many bits, from the lowest; the highest takes the sign."""
-    longest = max(int(numbers.max()).bit_length(), int(numbers.min()).bit_length()) if numbers.size else 0
-    while longest > bits:
-        yield (numbers & ((1 << bits) - 1)).astype(np.int64)
-        numbers, longest = numbers >> bits, longest - bits
-    yield numbers.astype(np.int64)
+    longest = bits_of(numbers)
+    words = words_of(numbers, longest)
+    for low in range(0, max(longest, 1), bits):
+        word, shift = divmod(low, WORD_BITS)
+        digits = words[word] >> np.uint64(shift)
+        if shift:
+            digits |= words[word + 1] << np.uint64(WORD_BITS - shift)
+        if low + bits < longest:
+            digits &= np.uint64((1 << bits) - 1)
+        yield digits.view(np.int64)
 
 
-def look_up(rows: Any, layer: Layer, cells: Any, calendar: Calendar, end: str) -> Any:
-    """What each row's units have cost since midnight when it `end`s or when it `start`s (to be taken off), on that day."""
-    is_end = end == "end"
-    second = rows.end_s - 1 - calendar.start_s if is_end else rows.start_s - calendar.start_s
+def look_starts_up(rows: Any, layer: Layer, cells: Any, calendar: Calendar) -> Any:
+    """What each row's units cost on the day it starts: until midnight if it goes on, less what had passed. If not, `look_ends_up` adds the rest."""
+    rows = at(rows, rows.start_s - calendar.start_s, cells, calendar)
+    goes_on = rows.end_s > rows.midnight
+    costs = [
+        ibis.ifelse(goes_on, rows[f"whole_{n}"], 0) - rows[f"since_{n}"] - rows[f"price_{n}"] * rows.inside
+        for n in range(len(layer.limbs))
+    ]
+    return layer.times(rows, costs)
+
+
+def look_ends_up(rows: Any, layer: Layer, cells: Any, calendar: Calendar) -> Any:
+    """What each row's units have cost since midnight when it ends, on that day."""
+    rows = at(rows, rows.end_s - 1 - calendar.start_s, cells, calendar)
+    costs = [rows[f"since_{n}"] + rows[f"price_{n}"] * (rows.inside + 1) for n in range(len(layer.limbs))]
+    return layer.times(rows, costs)
+
+
+def at(rows: Any, second: Any, cells: Any, calendar: Calendar) -> Any:
+    """Each row with the cell of its curve that a second lies in, and where inside."""
     rows = rows.mutate(
         place=rows.curve.cast("int64") * calendar.cells + divide(second, calendar.cell_s),
-        inside=second % calendar.cell_s + (1 if is_end else 0),
+        inside=second % calendar.cell_s,
     )
-    rows = rows.join(cells, rows.place == cells.key)
-    sign = 1 if is_end else -1
-    return rows.mutate(**{
-        f"value_{n}": exact(rows[limb.amount] * sign) * (rows[f"since_{n}"] + rows[f"price_{n}"] * rows.inside)
-        for n, limb in enumerate(layer.limbs)
-    })  # fmt: skip
+    return rows.join(cells, rows.place == cells.key)
 
 
 def look_days_up(rows: Any, layer: Layer, days: Any, calendar: Calendar, backend: Backend) -> Any:
-    """What each row's units cost from midnight to midnight, on every day that it does not end on."""
+    """What each row's units cost from midnight to midnight, on every day between the one it starts on and the one it ends on."""
     cells, day_of = pa.array(range(calendar.cells), pa.int64()), pa.array(calendar.day_of, pa.int64())
     first_days = backend.lend(pa.table({"first": cells, "first_day": day_of}))
     last_days = backend.lend(pa.table({"last": cells, "last_day": day_of}))
-    lengths = range(1, len(calendar.days))
+    lengths = range(2, len(calendar.days))
     crossed = backend.lend(pa.table({
-        "midnights": pa.array([n for n in lengths for _ in range(n)], pa.int64()),
-        "later": pa.array([m for n in lengths for m in range(n)], pa.int64()),
+        "midnights": pa.array([n for n in lengths for _ in range(1, n)], pa.int64()),
+        "later": pa.array([m for n in lengths for m in range(1, n)], pa.int64()),
     }))  # fmt: skip
-    rows = rows.mutate(
+    rows = rows.filter(rows.end_s - rows.start_s > shortest_day(calendar)).mutate(
         first=divide(rows.start_s - calendar.start_s, calendar.cell_s),
         last=divide(rows.end_s - 1 - calendar.start_s, calendar.cell_s),
     )
@@ -171,30 +235,28 @@ def look_days_up(rows: Any, layer: Layer, days: Any, calendar: Calendar, backend
     rows = rows.mutate(day=(rows.first_day + rows.later).cast("int32"))
     rows = rows.mutate(place=rows.curve.cast("int64") * len(calendar.days) + rows.day)
     rows = rows.join(days, rows.place == days.key)
-    return rows.mutate(**{
-        f"value_{n}": exact(rows[limb.amount]) * rows[f"whole_{n}"] for n, limb in enumerate(layer.limbs)
-    })  # fmt: skip
+    return layer.times(rows, [rows[f"whole_{n}"] for n in range(len(layer.limbs))])
+
+
+def shortest_day(calendar: Calendar) -> int:
+    """In seconds. Whatever lasts no longer crosses at most one midnight."""
+    return min((last - first for first, last in pairwise(calendar.day_cells)), default=0) * calendar.cell_s
 
 
 def layer_values(rows: Any, layer: Layer, calendar: Calendar, by: Sequence[str], backend: Backend) -> Any:
-    """Sums of every limb's value by day and `by`.
-
-    A row that starts on one day and ends on another costs whole days from the first until the last, less what had passed when it started,
-    and what had passed when it ended.
-    """
+    """Sums of every limb's value by day and `by`."""
     cells, days, curves = (backend.lend(table) for table in (layer.cells, layer.days, layer.curves))
-    rows = rows.semi_join(curves, "curve")
+    rows = rows.filter(rows.start_s < layer.hull.end_s, rows.end_s > layer.hull.start_s).semi_join(curves, "curve")
     parts = [
-        look_up(rows, layer, cells, calendar, "start"),
-        look_up(rows, layer, cells, calendar, "end"),
+        look_starts_up(rows, layer, cells, calendar),
+        look_ends_up(rows, layer, cells, calendar),
         look_days_up(rows, layer, days, calendar, backend),
     ]
     return sums_of(ibis.union(*(sums_of(part, layer, by) for part in parts)), layer, by)
 
 
 def sums_of(rows: Any, layer: Layer, by: Sequence[str]) -> Any:
-    values = [f"value_{n}" for n in range(len(layer.limbs))]
-    return rows.group_by(*by, "day").aggregate(**{name: rows[name].sum().cast(WIDE) for name in values})
+    return rows.group_by(*by, "day").aggregate(**{name: rows[name].sum().cast(WIDE) for name in layer.values})
 
 
 def flow_values(parts: Any, layer: Layer, calendar: Calendar, by: Sequence[str], backend: Backend) -> Any:
@@ -202,7 +264,7 @@ def flow_values(parts: Any, layer: Layer, calendar: Calendar, by: Sequence[str],
     cells = backend.lend(layer.cells)
     parts = parts.mutate(place=parts.curve.cast("int64") * calendar.cells + parts.cell)
     parts = parts.join(cells, parts.place == cells.key)
-    prices = {f"value_{n}": parts.units_part * parts[f"price_{n}"].cast(WIDE) for n in range(len(layer.limbs))}
+    prices = {f"all_{n}": parts.units_part * parts[f"price_{n}"].cast(WIDE) for n in range(len(layer.limbs))}
     return sums_of(parts.mutate(**prices), layer, by)
 
 
@@ -221,13 +283,12 @@ def merged(found: Iterable[tuple[Layer, Any]]) -> Mapping[tuple[int, ...], Mappi
     out: dict[tuple[int, ...], dict[Kind, int]] = {}
     for layer, expression in found:
         table = expression.to_pyarrow()
-        values = len(layer.limbs)
-        keys = zip(*(column.to_pylist() for column in table.columns[:-values]), strict=True)
-        limbs = [from_arrow(column).tolist() for column in table.columns[-values:]]
+        keys = zip(*(table[name].to_pylist() for name in table.column_names if name not in layer.values), strict=True)
+        sums = [(from_arrow(table[name]).tolist(), kind, worth) for name, (kind, worth) in layer.values.items()]
         for n, key in enumerate(keys):
             here = out.setdefault(key, {})
-            for limb, numbers in zip(layer.limbs, limbs, strict=True):
-                here[limb.kind] = here.get(limb.kind, 0) + numbers[n] * limb.worth
+            for numbers, kind, worth in sums:
+                here[kind] = here.get(kind, 0) + numbers[n] * worth
     return out
 
 
@@ -236,16 +297,16 @@ def grid_of(market: Market, priced: Priced, key: tuple[str, str]) -> Grid:
     cells = market.calendar.cells
     if isinstance(priced.curve, Steps):
         dues, due = priced.curve.dues, used_due(priced.curve)
-        largest = int(priced.curve.demand.sum())
+        most = Most(int(priced.curve.demand.sum()))
         columns = zip(dues.columns, heights(due, dues, scale_for(*due.extremes(), 0), cells), strict=True)
         prices = sum((price for column, price in columns if column[:2] == key), zeros(len(dues.curves) - 1, cells))
-        return make_grid(with_units(prices), dues.curves[1:], market.calendar, largest)
+        return make_grid(with_units(prices), dues.curves[1:], market.calendar, most)
     money = {
         where: sum(sum(days.values()) for column, days in columns.items() if column[:2] == key)
         for where, columns in market.money.items()
     }
     steps = [step for step in priced.curve if step.units]
-    largest = sum(step.demand for step in steps)
+    most = Most(sum(step.demand for step in steps))
     least = min((abs(grains) for grains in money.values() if grains), default=0)
     scale = scale_for(least, max((step.units for step in steps), default=0), 0) * scale_of(market.pool).fine
     curves = sorted({step.curve for step in steps} | set(market.demand if market.pool.scope == "resource" else ()))
@@ -255,7 +316,7 @@ def grid_of(market: Market, priced: Priced, key: tuple[str, str]) -> Grid:
     prices = stepped(rows, (slots[0], slots[1]), height, (len(curves), cells))
     if market.pool.scope == "resource" and curves and curves[0] == WHOLE_POOL:
         prices, curves = prices[1:] + prices[0], curves[1:]
-    return make_grid(with_units(prices), curves, market.calendar, largest)
+    return make_grid(with_units(prices), curves, market.calendar, most)
 
 
 def with_units(prices: Whole) -> dict[Kind, Rate]:
@@ -265,4 +326,4 @@ def with_units(prices: Whole) -> dict[Kind, Rate]:
 
 def grid_of_units(curves: Sequence[int], calendar: Calendar) -> Grid:
     """No price but that."""
-    return make_grid({COUNTED: Rate("units", zeros(len(curves), calendar.cells) + 1)}, curves, calendar, 0)
+    return make_grid({COUNTED: Rate("units", zeros(len(curves), calendar.cells) + 1)}, curves, calendar, Most(0))

@@ -86,9 +86,15 @@ def measures(usage: Any, driver: Driver, scale: Scale) -> dict[str, Any]:
 
 def wide(usage: Any, sums: Mapping[str, Any], calendar: Calendar) -> bool:
     """Whether sums may leave 64 bits; then 38-digit decimals are summed instead."""
+    largest, rows = extent(usage, sums)
+    return largest * calendar.cell_s * rows >= LARGEST_INT
+
+
+def extent(usage: Any, sums: Mapping[str, Any]) -> tuple[int, int]:
+    """The largest amount of any row, and how many rows there are; at least 1."""
     largest = {name: ibis.coalesce(amount.max(), 0) for name, amount in sums.items()}
     found = usage.aggregate(**largest, rows=usage.count()).to_pyarrow().to_pylist()[0]
-    return bool(max(found[name] for name in sums) * calendar.cell_s * max(1, found["rows"]) >= LARGEST_INT)
+    return max(1, *(int(found[name]) for name in sums)), max(1, found["rows"])
 
 
 def level_events(

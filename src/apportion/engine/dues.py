@@ -84,7 +84,7 @@ def dues_of(table: pa.Table, pool: Pool, calendar: Calendar, curve_of: Mapping[s
     rows_of = np.array([*(place[curve] for curve in curve_of.values()), 0], dtype=np.int64)
     curve = rows_of[np.asarray(pc.fill_null(found, len(curve_of)), dtype=np.int64)]
     columns, column = columns_of(table)
-    grains = from_arrow(table["amount"]) * GRAINS_PER_ATTO
+    grains = from_arrow(table["amount"], GRAINS_PER_ATTO)
     charge = [table[name].to_numpy() for name in ("charge_start_s", "charge_end_s")]
     billing = [table[name].to_numpy() for name in ("billing_start_s", "billing_end_s")]
     radix = (len(curves), calendar.cells + 1, calendar.cells + 1, len(columns), len(calendar.days))

@@ -5,6 +5,7 @@ With text keys one step over 20 million rows takes 65 s instead of 5 s.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import ibis
@@ -20,12 +21,18 @@ from apportion.model.times import Interval
 METER_NUMBER: Mapping[str, int] = {name: number for number, name in enumerate(sorted(METERS))}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Encoded:
-    """`rows`: work, person, resource, meter, start_s, end_s, allocated, used. A workload that nobody described is -1, its person the last."""
+    """`fresh`: work, person, resource, meter, start_s, end_s, allocated, used. A workload that nobody described is -1, its person the last."""
 
-    rows: Any
+    fresh: Any
     resources: tuple[str, ...]
+    backend: Backend
+
+    @cached_property
+    def rows(self) -> Any:
+        """The same, computed once for all that read them again."""
+        return self.backend.keep(self.fresh)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,4 +74,4 @@ def encode(usage: Any, workforce: Workforce, resources: Resources, scope: Scope,
         allocated=joined.allocated,
         used=joined.used,
     )
-    return Encoded(backend.keep(rows), names)
+    return Encoded(rows, names, backend)

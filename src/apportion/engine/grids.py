@@ -27,9 +27,14 @@ def measured(claimed: Claim, rows: Any, pool: Pool, *also: str) -> Any:
     return rows.select("curve", "bearer", "rate", *also, "start_s", "end_s", **amounts)
 
 
+def charged(rows: Any) -> dict[str, Any]:
+    """The amounts of measured rows."""
+    return {name: rows[name] for name in AMOUNTS if name in rows.columns}
+
+
 def measure_curves(rows: Any, curves: Sequence[int], calendar: Calendar) -> dict[str, Whole]:
     """The amounts of measured rows by curve and cell; the first curve is that of the whole pool."""
-    sums = {name: rows[name] for name in AMOUNTS if name in rows.columns}
+    sums = charged(rows)
     events = level_events(rows, sums, calendar, decimal=wide(rows, sums, calendar), by=("curve",)).to_pyarrow()
     out = {}
     for name in sums:

@@ -18,10 +18,10 @@ from apportion.engine.account import Column, divide_up
 from apportion.engine.backend import Backend
 from apportion.engine.calendar import Calendar, Slot
 from apportion.engine.claims import WHOLE_POOL, Claim, Reach, claim, clip, given_back
-from apportion.engine.curve import Grid, Kind, Rate, make_grid, scale_for, value_rows
-from apportion.engine.demand import integrate_levels, measure_demand
+from apportion.engine.curve import Grid, Kind, Most, Rate, make_grid, scale_for, value_rows
+from apportion.engine.demand import extent, integrate_levels, measure_demand
 from apportion.engine.dues import Dues, MoneyOf, dues_of
-from apportion.engine.grids import integrate_grid, measure_curves, measured
+from apportion.engine.grids import charged, integrate_grid, measure_curves, measured
 from apportion.engine.lines import Tranches
 from apportion.engine.price import Load, Market, Priced, Supply, holders_of, pool_rest, unused_reservations
 from apportion.engine.setting import Setting
@@ -79,7 +79,8 @@ def price_by_look_up(name: str, tranches: Tranches, reach: Reach, setting: Setti
     if pool.method == "capacity_rate":
         levels = read_levels(name, reach, tranches.resources_of(name), setting)
     seasons = setting.workforce.seasons if reach.resources and reach.persons else ()
-    claims = [claim(name, reach, season, setting) for season in seasons]
+    usage = setting.encoded.fresh if reads_once(pool, levels, setting) else None
+    claims = [claim(name, reach, season, setting, usage) for season in seasons]
     with ThreadPoolExecutor(1) as beside:  # the money is laid out while the database sorts and counts the usage
         spreading = beside.submit(dues_of, tranches.table_of(name), pool, calendar, curve_of)
         rows = [setting.backend.keep(measured(each, each.rows, pool).order_by("curve")) for each in claims]
@@ -92,7 +93,8 @@ def price_by_look_up(name: str, tranches: Tranches, reach: Reach, setting: Setti
     steps = form_prices(dues, tally, reserved_parts(market, priced, dues))
     priced.curve = steps
     due = {"used": used_due(steps)} | keep_unused(market, priced, steps)
-    tariff = tariff_of(steps, due, tally, market, tranches.all_money())
+    most = Most(tally.largest(), max((extent(part, charged(part))[0] for part in rows), default=1))
+    tariff = tariff_of(steps, due, most, market, tranches.all_money())
     for part in rows:
         charge(part, tariff, market, priced, setting.backend)
     for each in claims:
@@ -105,6 +107,12 @@ def price_by_look_up(name: str, tranches: Tranches, reach: Reach, setting: Setti
         add_rest(market, priced, due, steps)
     note_loads(market, priced)
     return Looked(market, priced, claims[0].rates if claims else (Fraction(1),))
+
+
+def reads_once(pool: Pool, levels: Levels, setting: Setting) -> bool:
+    """Whether nothing else of a plan reads the usage: then it is numbered and sorted in one go."""
+    pools = [each for each in setting.policy.pools.values() if each.meter]
+    return len(pools) == len(setting.workforce.seasons) == 1 and not pool.credit and not levels.promised
 
 
 def whole_supply(levels: Levels, calendar: Calendar) -> Supply:
@@ -154,13 +162,13 @@ def keep_unused(market: Market, priced: Priced, steps: Steps) -> dict[str, Due]:
     if pool.method != "capacity_rate":
         nobody = (steps.units == 0).astype(bool)
         if nobody.any():
-            for column, day, grains in by_day(dues, np.where(nobody[steps.of_row], dues.grains, 0)):
+            for column, day, grains in by_day(dues, np.flatnonzero(nobody[steps.of_row]), dues.grains):
                 priced.nowhere[column, day] += grains
         return {}
     found = split_idle(steps, idle_money(steps))
     for cause, money in found.items():
         if pool.idle[cause] != "holder":
-            for column, day, grains in by_day(dues, money):
+            for column, day, grains in by_day(dues, slice(None), money):
                 span = None if pool.idle_slot == "period" else calendar.slot_of(calendar.day_cells[day], "day")
                 priced.idle[column, day, cause, span] += grains
         elif cause != "held":
@@ -168,9 +176,9 @@ def keep_unused(market: Market, priced: Priced, steps: Steps) -> dict[str, Due]:
     return {"held": held_due(steps, found["held"])} if "held" in found and pool.idle["held"] == "holder" else {}
 
 
-def by_day(dues: Dues, money: Whole) -> Iterator[tuple[Column, int, int]]:
+def by_day(dues: Dues, rows: np.ndarray | slice, money: Whole) -> Iterator[tuple[Column, int, int]]:
     days = int(dues.day.max()) + 1 if len(dues.day) else 1
-    keys, sums = sum_by(dues.column * days + dues.day, money)
+    keys, sums = sum_by(dues.column[rows] * days + dues.day[rows], money[rows])
     for key, grains in zip(keys.tolist(), sums.tolist(), strict=True):
         if grains:
             yield dues.columns[key // days], key % days, grains
@@ -203,15 +211,15 @@ class Tariff:
                 yield self.columns[n], value * GRAIN // self.scales[name, n]
 
 
-def tariff_of(steps: Steps, due: Mapping[str, Due], tally: Tally, market: Market, all_money: int) -> Tariff:
-    dues, cells, largest = steps.dues, market.calendar.cells, tally.largest()
+def tariff_of(steps: Steps, due: Mapping[str, Due], most: Most, market: Market, all_money: int) -> Tariff:
+    dues, cells = steps.dues, market.calendar.cells
     rates: dict[Kind, Rate] = {}
     scales: dict[Kind, int] = {}
     for kind, part in due.items():
         scale = scale_for(*part.extremes(), all_money)
         for n, price in enumerate(heights(part, dues, scale, cells)):
             rates[kind, n], scales[kind, n] = Rate(AMOUNT[kind], price), scale
-    return Tariff(make_grid(rates, dues.curves[1:], market.calendar, largest), dues.columns, scales)
+    return Tariff(make_grid(rates, dues.curves[1:], market.calendar, most), dues.columns, scales)
 
 
 def charge(rows: Any, tariff: Tariff, market: Market, priced: Priced, backend: Backend) -> None:
@@ -245,7 +253,7 @@ def note_presence(rows: list[Any], steps: Steps, market: Market, priced: Priced,
     """Who used or held anything where a column has money, even money of 0: they share idle evenly, and what flooring left."""
     dues, kinds = steps.dues, ["used", "held"] if steps.held.any() else ["used"]
     rates = {(kind, n): Rate(AMOUNT[kind], there(steps, n, market)) for kind in kinds for n in range(len(dues.columns))}
-    grid = make_grid(rates, dues.curves[1:], market.calendar, int(steps.demand.sum() + steps.held.sum()))
+    grid = make_grid(rates, dues.curves[1:], market.calendar, Most(int(steps.demand.sum() + steps.held.sum())))
     for load, day, values in (found for part in rows for found in looked_up(part, grid, market, backend)):
         for kind, n in (kind for kind, value in values.items() if value):
             if kind == "used":

@@ -112,8 +112,12 @@ def over(amounts: Whole | None, where: tuple[np.ndarray, np.ndarray, np.ndarray]
     curve, first, last = where
     if amounts is None:
         return zeros(len(curve))
-    sums = running(amounts)
-    out: Whole = sums[curve, last] - sums[curve, first]
+    out: Whole
+    if len(curve) and (last - first).max() == 1:
+        out = amounts[curve, first]
+    else:
+        sums = running(amounts)
+        out = sums[curve, last] - sums[curve, first]
     return out
 
 
@@ -193,7 +197,7 @@ def heights(due: Due, dues: Dues, scale: int, cells: int) -> Iterator[Whole]:
 
 def floored(money: Whole, units: Whole, scale: int) -> Whole:
     """Prices in whole parts; of `scale` and the grains in a unit one divides the other."""
-    price: Whole = money * (scale // GRAIN) // units if scale >= GRAIN else money // (units * (GRAIN // scale))
+    price: Whole = (money * (scale // GRAIN) if scale >= GRAIN else money // (GRAIN // scale)) // units
     return price
 
 

@@ -9,15 +9,28 @@ LARGEST_INT = 2**62  # what 64 bits hold, with room for a sign and one carry
 Whole = np.ndarray  # of Python integers: exact however large
 
 
-def from_arrow(column: pa.ChunkedArray | pa.Array) -> Whole:
-    """The whole numbers of a decimal column without nulls, in units of its last place."""
+def from_arrow(column: pa.ChunkedArray | pa.Array, times: int = 1) -> Whole:
+    """The whole numbers of a decimal column without nulls, in units of its last place, times a factor; equal ones are made once."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    words = np.frombuffer(array.buffers()[1], dtype="<u8")[2 * array.offset : 2 * (array.offset + len(array))]
-    low, high = words[0::2], words[1::2].view("<i8")
-    if np.array_equal(low.view("<i8") >> (WORD_BITS - 1), high):  # the upper word only carries the sign
-        return low.view("<i8").astype(object)
-    wide: Whole = high.astype(object) * WORD + low.astype(object)
-    return wide
+    coded = array.dictionary_encode()
+    distinct = coded.dictionary
+    words = np.frombuffer(distinct.buffers()[1], dtype="<u8")[
+        2 * distinct.offset : 2 * (distinct.offset + len(distinct))
+    ]
+    low, high = words[0::2].astype(object), words[1::2].view("<i8").astype(object)
+    numbers: Whole = (high * WORD + low) * times
+    found: Whole = numbers[coded.indices.to_numpy()]
+    return found
+
+
+def words_of(numbers: Whole, longest: int) -> list[np.ndarray]:
+    """Numbers of at most so many bits in words of 64, from the lowest; one more word carries the sign on."""
+    words = []
+    while longest >= WORD_BITS:
+        words.append((numbers & (WORD - 1)).astype(np.uint64))
+        numbers, longest = numbers >> WORD_BITS, longest - WORD_BITS
+    last = numbers.astype(np.int64)
+    return [*words, last.view(np.uint64), (last >> (WORD_BITS - 1)).view(np.uint64)]
 
 
 def zeros(*shape: int) -> Whole:
