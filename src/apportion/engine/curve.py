@@ -66,8 +66,7 @@ class Layer:
     cells: pa.Table
     days: pa.Table
     limbs: tuple[Limb, ...]
-    curves: pa.Table  # all that have any; few where the digits are rare
-    hull: Interval  # from the first day that has any until the last
+    hull: Interval  # from the first day that has any such digits until the last
     halved: bool  # no row's amount leaves 31 bits: times half of what a unit costs, it stays inside 64
 
     @property
@@ -138,10 +137,14 @@ def make_layer(limbs: Sequence[Limb], curves: Sequence[int], calendar: Calendar,
         cells[f"whole_{n}"] = pa.array(whole[:, day_of][kept])
         days[f"whole_{n}"] = pa.array(whole[seen])
     some = np.flatnonzero(seen.any(axis=0))
-    edges = [calendar.start_s + calendar.day_cells[n] * calendar.cell_s for n in (some[:1], some[-1:] + 1) for n in n]
-    hull = Interval(*edges) if len(some) else Interval(0, 0)
-    here = pa.table({"curve": pa.array(numbers[seen.any(axis=1), 0], pa.int32())})
-    return Layer(pa.table(cells), pa.table(days), tuple(limbs), here, hull, halved)
+    hull = hull_of(calendar, (int(some[0]), int(some[-1]))) if len(some) else Interval(0, 0)
+    return Layer(pa.table(cells), pa.table(days), tuple(limbs), hull, halved)
+
+
+def hull_of(calendar: Calendar, days: tuple[int, int]) -> Interval:
+    """From the start of one day until the end of another."""
+    first, last = calendar.day_cells[days[0]], calendar.day_cells[days[1] + 1]
+    return Interval(calendar.start_s + first * calendar.cell_s, calendar.start_s + last * calendar.cell_s)
 
 
 def midnights(calendar: Calendar) -> np.ndarray:
@@ -245,8 +248,8 @@ def shortest_day(calendar: Calendar) -> int:
 
 def layer_values(rows: Any, layer: Layer, calendar: Calendar, by: Sequence[str], backend: Backend) -> Any:
     """Sums of every limb's value by day and `by`."""
-    cells, days, curves = (backend.lend(table) for table in (layer.cells, layer.days, layer.curves))
-    rows = rows.filter(rows.start_s < layer.hull.end_s, rows.end_s > layer.hull.start_s).semi_join(curves, "curve")
+    cells, days = (backend.lend(table) for table in (layer.cells, layer.days))
+    rows = rows.filter(rows.start_s < layer.hull.end_s, rows.end_s > layer.hull.start_s)
     parts = [
         look_starts_up(rows, layer, cells, calendar),
         look_ends_up(rows, layer, cells, calendar),

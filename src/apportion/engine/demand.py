@@ -84,9 +84,8 @@ def measures(usage: Any, driver: Driver, scale: Scale) -> dict[str, Any]:
     return {"units": units, "allocated": held, "held": ibis.greatest(held - units, 0)}
 
 
-def wide(usage: Any, sums: Mapping[str, Any], calendar: Calendar) -> bool:
+def is_wide(largest: int, rows: int, calendar: Calendar) -> bool:
     """Whether sums may leave 64 bits; then 38-digit decimals are summed instead."""
-    largest, rows = extent(usage, sums)
     return largest * calendar.cell_s * rows >= LARGEST_INT
 
 
@@ -166,7 +165,7 @@ def measure_demand(usage: Any, pool: Pool, calendar: Calendar) -> Series:
         rows = usage.filter(usage.meter.isin(levels))
         sums = measures(rows, pool.driver, scale)
         found = integrate_events(
-            level_events(rows, sums, calendar, decimal=wide(rows, sums, calendar)), list(sums), calendar
+            level_events(rows, sums, calendar, decimal=is_wide(*extent(rows, sums), calendar)), list(sums), calendar
         )
     if flows:
         rows = usage.filter(usage.meter.isin(flows))

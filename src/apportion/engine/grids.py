@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from apportion.engine.calendar import Calendar
 from apportion.engine.claims import Claim, clip
-from apportion.engine.demand import ends_of, level_events, measures, scale_of, wide
+from apportion.engine.demand import ends_of, extent, is_wide, level_events, measures, scale_of
 from apportion.engine.wide import Whole, from_arrow, zeros
 from apportion.model.times import Interval
 from apportion.policy.pools import Pool
@@ -27,20 +27,17 @@ def measured(claimed: Claim, rows: Any, pool: Pool, *also: str) -> Any:
     return rows.select("curve", "bearer", "rate", *also, "start_s", "end_s", **amounts)
 
 
-def charged(rows: Any) -> dict[str, Any]:
-    """The amounts of measured rows."""
-    return {name: rows[name] for name in AMOUNTS if name in rows.columns}
-
-
-def measure_curves(rows: Any, curves: Sequence[int], calendar: Calendar) -> dict[str, Whole]:
-    """The amounts of measured rows by curve and cell; the first curve is that of the whole pool."""
-    sums = charged(rows)
-    events = level_events(rows, sums, calendar, decimal=wide(rows, sums, calendar), by=("curve",)).to_pyarrow()
+def measure_curves(rows: Any, curves: Sequence[int], calendar: Calendar) -> tuple[dict[str, Whole], int]:
+    """The amounts of measured rows by curve and cell (the first curve is that of the whole pool), and the largest of any row."""
+    sums = {name: rows[name] for name in AMOUNTS if name in rows.columns}
+    largest, many = extent(rows, sums)
+    wide = is_wide(largest, many, calendar)
+    events = level_events(rows, sums, calendar, decimal=wide, by=("curve",)).to_pyarrow()
     out = {}
     for name in sums:
         out[name] = integrated(events, name, curves, calendar)
         out[name][0] = out[name].sum(axis=0)
-    return out
+    return out, largest
 
 
 def integrated(events: pa.Table, name: str, curves: Sequence[int], calendar: Calendar) -> Whole:

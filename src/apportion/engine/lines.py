@@ -100,17 +100,6 @@ class Tranches:
         """In grains, whatever its sign: no share of anything is more."""
         return to_grains(pc.sum(pc.abs(self.table["amount"])).as_py() or Decimal(0))
 
-    def hull(self) -> list[Interval]:
-        """What the charge and billing periods span."""
-        if not len(self.table):
-            return []
-        bounds = [(f"{kind}_start_s", f"{kind}_end_s") for kind in ("charge", "billing")]
-        return [Interval(pc.min(self.table[a]).as_py(), pc.max(self.table[b]).as_py()) for a, b in bounds]
-
-    def billing_bounds(self) -> list[int]:
-        found = [pc.unique(self.table[name]).to_pylist() for name in ("billing_start_s", "billing_end_s")]
-        return sorted({bound for bounds in found for bound in bounds})
-
 
 @dataclass(frozen=True, slots=True)
 class Ledgered:

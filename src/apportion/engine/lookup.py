@@ -19,9 +19,9 @@ from apportion.engine.backend import Backend
 from apportion.engine.calendar import Calendar, Slot
 from apportion.engine.claims import WHOLE_POOL, Claim, Reach, claim, clip, given_back
 from apportion.engine.curve import Grid, Kind, Most, Rate, make_grid, scale_for, value_rows
-from apportion.engine.demand import extent, integrate_levels, measure_demand
+from apportion.engine.demand import integrate_levels, measure_demand
 from apportion.engine.dues import Dues, MoneyOf, dues_of
-from apportion.engine.grids import charged, integrate_grid, measure_curves, measured
+from apportion.engine.grids import integrate_grid, measure_curves, measured
 from apportion.engine.lines import Tranches
 from apportion.engine.price import Load, Market, Priced, Supply, holders_of, pool_rest, unused_reservations
 from apportion.engine.setting import Setting
@@ -93,8 +93,7 @@ def price_by_look_up(name: str, tranches: Tranches, reach: Reach, setting: Setti
     steps = form_prices(dues, tally, reserved_parts(market, priced, dues))
     priced.curve = steps
     due = {"used": used_due(steps)} | keep_unused(market, priced, steps)
-    most = Most(tally.largest(), max((extent(part, charged(part))[0] for part in rows), default=1))
-    tariff = tariff_of(steps, due, most, market, tranches.all_money())
+    tariff = tariff_of(steps, due, Most(tally.largest(), tally.row), market, tranches.all_money())
     for part in rows:
         charge(part, tariff, market, priced, setting.backend)
     for each in claims:
@@ -136,13 +135,16 @@ def whole_demand(claims: list[Claim], pool: Pool, calendar: Calendar) -> dict[in
 
 def count(rows: list[Any], pool: Pool, curves: tuple[int, ...], levels: Levels, calendar: Calendar) -> Tally:
     found: dict[str, Whole] = {"units": zeros(len(curves), calendar.cells)}
+    row = 1
     for part in rows:
-        for name, amounts in measure_curves(part, curves, calendar).items():
+        measured_here, largest = measure_curves(part, curves, calendar)
+        row = max(row, largest)
+        for name, amounts in measured_here.items():
             found[name] = found[name] + amounts if name in found else amounts
     if pool.method != "capacity_rate":
-        return Tally(found["units"])
+        return Tally(found["units"], row)
     offered, down = (integrate_grid(part, curves, calendar) for part in (levels.offered, levels.down))
-    return Tally(found["units"], found.get("held"), offered, down)
+    return Tally(found["units"], row, found.get("held"), offered, down)
 
 
 def reserved_parts(market: Market, priced: Priced, dues: Dues) -> dict[Slot, Fraction]:

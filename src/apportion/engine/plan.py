@@ -5,6 +5,7 @@ it, `explain`, the reports and the pages read it.
 """
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -26,7 +27,7 @@ from apportion.engine.overhead import charge_overhead
 from apportion.engine.pools import PoolResult, charge_pool
 from apportion.engine.postings import Postings, make_postings
 from apportion.engine.price import spread, system_entry
-from apportion.engine.resources import Resources, capacity_rows, read_resources
+from apportion.engine.resources import capacity_rows, read_resources
 from apportion.engine.rounding import leaves, round_tree
 from apportion.engine.setting import Setting
 from apportion.engine.stated import charge_stated
@@ -40,6 +41,7 @@ from apportion.policy.document import Policy
 
 RULES = "1"  # raised whenever the same evidence and policy may give other figures, so that old postings are not taken for false ones
 STATED = ("direct", "even", "fixed")
+BOUNDS = ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s")
 NOBODY_CLAIMS = {NO_POOL: "no pool", PROBLEM: "problem"}
 
 
@@ -83,48 +85,50 @@ class Plan:
 def make_plan(world: World, backend: Backend) -> Plan:
     """The plan of one period."""
     usage = backend.lend(world.usage) if isinstance(world.usage, pa.Table) else world.usage
-    resources = read_resources(usage, world.capacity)
-    lines = read_lines(world.cost_lines, world.policy, world.period, resources)
-    setting = make_setting(world, lines, resources, usage, backend)
+    lines, setting = survey(world, usage, backend)
     results = charge_pools(lines, setting)
     account = settle(results, lines, setting, world.previous)
     return conclude(world, lines, setting, results, account)
 
 
-def window_of(world: World, lines: Ledgered, zone: ZoneInfo) -> tuple[Interval, list[int]]:
-    """The hull of the period and of every charge and billing period, and the bounds of the latter."""
-    own = world.period.interval(zone)
-    found = [own, *lines.tranches.hull()]
-    hull = Interval(
-        min(interval.start_s for interval in found),
-        max(max(interval.end_s, interval.start_s + 1) for interval in found),
-    )
-    return hull, lines.tranches.billing_bounds()
-
-
-def metered(policy: Policy) -> tuple[str, ...]:
-    """The meters that some pool counts."""
-    return tuple(sorted({name for pool in policy.pools.values() for name in pool.meter}))
-
-
-def make_setting(world: World, lines: Ledgered, resources: Resources, usage: Any, backend: Backend) -> Setting:
-    zone = ZoneInfo(world.policy.time_zone)
-    hull, bounds = window_of(world, lines, zone)
-    calendar = make_calendar(hull, zone, bounds)
-    workforce = read_workforce(world.workloads, world.policy, calendar.window)
-    return Setting(
+def survey(world: World, usage: Any, backend: Backend) -> tuple[Ledgered, Setting]:
+    """Place the cost lines, and number what shares them."""
+    resources = read_resources(usage, world.capacity)
+    with ThreadPoolExecutor(1) as beside:  # both are work for Arrow
+        reading = beside.submit(read_lines, world.cost_lines, world.policy, world.period, resources)
+        calendar = calendar_of(world)
+        workforce = read_workforce(world.workloads, world.policy, calendar.window)
+        encoded = encode(usage, workforce, resources, Scope(calendar.window, metered(world.policy)), backend)
+        lines = reading.result()
+    return lines, Setting(
         period=world.period,
         policy=world.policy,
         calendar=calendar,
         workforce=workforce,
         resources=resources,
-        encoded=encode(usage, workforce, resources, Scope(calendar.window, metered(world.policy)), backend),
+        encoded=encoded,
         capacity=capacity_rows(world.capacity, METERS),
         reservations=world.reservations,
         currencies={bill.id: bill.currency for bill in lines.bills},
         backend=backend,
         bearers=Bearers(),
     )
+
+
+def calendar_of(world: World) -> Calendar:
+    """The days of the period and of every charge and billing period, in cells that the bounds of the latter fall between."""
+    zone, lines = ZoneInfo(world.policy.time_zone), world.cost_lines
+    own = world.period.interval(zone)
+    bounds = {name: pc.unique(lines[name]).to_pylist() for name in BOUNDS}
+    seconds = [own.start_s, own.end_s, *(second for found in bounds.values() for second in found)]
+    latest = [start + 1 for start in bounds["charge_start_s"]]  # a line without length needs a cell, too
+    hull = Interval(min(seconds), max(seconds + latest))
+    return make_calendar(hull, zone, sorted({*bounds["billing_start_s"], *bounds["billing_end_s"]}))
+
+
+def metered(policy: Policy) -> tuple[str, ...]:
+    """The meters that some pool counts."""
+    return tuple(sorted({name for pool in policy.pools.values() for name in pool.meter}))
 
 
 def charge_pools(lines: Ledgered, setting: Setting) -> dict[str, PoolResult]:

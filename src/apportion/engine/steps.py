@@ -21,9 +21,13 @@ ORDER: tuple[Cause, ...] = ("held", "down", "reserved", "unsold")  # each takes 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Unit-seconds by curve and cell: what was asked for, what of it was held without use, what was offered, what of that was down."""
+    """Unit-seconds by curve and cell: what was asked for, what of it was held without use, what was offered, what of that was down.
+
+    `row` is the largest amount of any row.
+    """
 
     units: Whole
+    row: int
     held: Whole | None = None
     offered: Whole | None = None
     down: Whole | None = None
