@@ -4,21 +4,18 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # run as a script, too
 
-from tests.snippets import FENCE, rewritten, shell  # noqa: E402
+from tests.snippets import FENCE, rewritten, shell, wrongs  # noqa: E402
 
 CLI_PAGE = ROOT / "docs/reference/cli.md"
-PAGES = [
-    ROOT / "README.md",
-    *sorted((ROOT / "docs/tutorials").glob("*.md")),
-    *sorted((ROOT / "docs/how-to").glob("*.md")),
-]
+TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
+PAGES = [ROOT / "README.md", *TUTORIALS, *sorted((ROOT / "docs/how-to").glob("*.md"))]
 CLI_INTRO = """# The command line
 
 Made by `make docs` from the commands' own help.
@@ -69,6 +66,13 @@ def furnish(page: str, folder: Path, demo: Path | None) -> None:
     shutil.copytree(ROOT / "examples", folder / "examples")
     if demo and reads_demo(page):
         shutil.copytree(demo, folder / "demo")
+
+
+def wrong_on(page: Path, folder: Path, demo: Callable[[], Path]) -> str:
+    """What a page shows that its snippets do not print."""
+    text = page.read_text(encoding="utf-8")
+    furnish(text, folder, demo() if reads_demo(text) else None)
+    return "\n\n".join(wrongs(text, folder))
 
 
 def reads_demo(page: str) -> bool:
