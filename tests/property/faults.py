@@ -55,8 +55,8 @@ FAULTS = (
     Fault(
         "the last second of an interval is not looked up",
         "engine/curve.py",
-        "(rows.inside + 1)",
-        "rows.inside",
+        "calendar.cell_s + 1",
+        "calendar.cell_s",
         seed=153,
     ),
     Fault(

@@ -8,11 +8,13 @@ import multiprocessing
 import secrets
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from apportion.engine import curve
 from tests.conftest import LONG
 from tests.property.adapter import plan
 from tests.property.hunt import SHOWN, differs
@@ -47,6 +49,7 @@ FOUND = (
     3004362,
     3008905,
 )
+BY_RESOURCE = (5, 7, 216)  # worlds in which each resource has its own price
 
 
 def report(seed: int) -> str:
@@ -63,6 +66,28 @@ def reports(seeds: Iterable[int]) -> Iterator[str]:
 
 @pytest.mark.parametrize("seed", FOUND)
 def test_worlds_that_once_differed_agree(seed: int) -> None:
+    assert not report(seed)
+
+
+@pytest.mark.parametrize("seed", BY_RESOURCE)
+def test_digits_that_few_prices_have_are_looked_up_apart(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where there are many rows."""
+    seen: list[curve.Layer] = []
+
+    def watched(rows: Any, layer: curve.Layer, *rest: Any, as_it_is: Any = curve.layer_values) -> Any:
+        seen.append(layer)
+        return as_it_is(rows, layer, *rest)
+
+    monkeypatch.setattr(curve, "MANY", -1)
+    monkeypatch.setattr(curve, "RARE", 0)
+    monkeypatch.setattr(curve, "layer_values", watched)
+    assert not report(seed)
+    assert any(layer.limbs[0].worth > 1 for layer in seen)
+
+
+@pytest.mark.parametrize("seed", BY_RESOURCE)
+def test_large_amounts_are_multiplied_whole(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(curve, "HALF", 0)
     assert not report(seed)
 
 

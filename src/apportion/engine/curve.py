@@ -30,7 +30,8 @@ LARGEST_SUM = 10**38 - 1  # of a decimal
 PARTS_OF_NANO, PARTS_OF_UNIT = 10**7, 10**22
 A_FLOOR = 10**17  # nanos: what a floor may add to the charges, even where there is less
 HALF = 31  # bits
-RARE = 20  # digits that fewer than one price in so many has are looked up apart
+RARE = 20  # digits that fewer than one price in so many has are looked up apart,
+MANY = 10**7  # where so many rows are
 Kind = tuple[str, int]
 USED, COUNTED = ("used", 0), ("counted", 0)
 
@@ -99,10 +100,11 @@ class Grid:
 
 
 class Most(NamedTuple):
-    """More than any sum of units, and than any row's, if that is known."""
+    """More than any sum of units, and than any row's; how many rows there are. If they are known."""
 
     sum: int
     row: int = LARGEST_INT
+    rows: int = 0
 
 
 def make_grid(rates: Mapping[Kind, Rate], curves: Sequence[int], calendar: Calendar, most: Most) -> Grid:
@@ -114,8 +116,9 @@ def make_grid(rates: Mapping[Kind, Rate], curves: Sequence[int], calendar: Calen
         for kind, rate in rates.items()
         for n, digits in enumerate(cut(rate.prices, bits))
     ]
-    usual = [limb for limb in limbs if not limb.is_rare]
-    rare = [limb for limb in limbs if limb.is_rare]
+    apart = most.rows > MANY
+    usual = [limb for limb in limbs if not (apart and limb.is_rare)]
+    rare = [limb for limb in limbs if apart and limb.is_rare]
     halved = most.row < 1 << HALF
     return Grid(tuple(make_layer(part, curves, calendar, halved=halved) for part in (usual, rare) if part))
 
@@ -130,7 +133,11 @@ def make_layer(limbs: Sequence[Limb], curves: Sequence[int], calendar: Calendar,
         "day": pa.array(np.broadcast_to(day_of, kept.shape)[kept]),
         "midnight": pa.array(np.broadcast_to(midnights(calendar)[day_of], kept.shape)[kept]),
     }
-    days = {"key": pa.array((numbers * len(calendar.days) + np.arange(len(calendar.days)))[seen])}
+    number_of_day = np.arange(len(calendar.days), dtype=np.int32)
+    days = {
+        "key": pa.array((numbers * len(calendar.days) + number_of_day)[seen]),
+        "day": pa.array(np.broadcast_to(number_of_day, seen.shape)[seen]),
+    }
     for n, limb in enumerate(limbs):
         since, whole = by_midnight(limb.prices, calendar)
         cells |= {f"price_{n}": pa.array(limb.prices[kept]), f"since_{n}": pa.array(since[kept])}
@@ -194,10 +201,10 @@ def cut(numbers: Whole, bits: int) -> Iterator[np.ndarray]:
 
 def look_starts_up(rows: Any, layer: Layer, cells: Any, calendar: Calendar) -> Any:
     """What each row's units cost on the day it starts: until midnight if it goes on, less what had passed. If not, `look_ends_up` adds the rest."""
-    rows = at(rows, rows.start_s - calendar.start_s, cells, calendar)
-    goes_on = rows.end_s > rows.midnight
+    rows = rows.join(cells, place(rows, rows.start_s - calendar.start_s, calendar) == cells.key)
+    goes_on, inside = rows.end_s > rows.midnight, (rows.start_s - calendar.start_s) % calendar.cell_s
     costs = [
-        ibis.ifelse(goes_on, rows[f"whole_{n}"], 0) - rows[f"since_{n}"] - rows[f"price_{n}"] * rows.inside
+        ibis.ifelse(goes_on, rows[f"whole_{n}"], 0) - rows[f"since_{n}"] - rows[f"price_{n}"] * inside
         for n in range(len(layer.limbs))
     ]
     return layer.times(rows, costs)
@@ -205,39 +212,33 @@ def look_starts_up(rows: Any, layer: Layer, cells: Any, calendar: Calendar) -> A
 
 def look_ends_up(rows: Any, layer: Layer, cells: Any, calendar: Calendar) -> Any:
     """What each row's units have cost since midnight when it ends, on that day."""
-    rows = at(rows, rows.end_s - 1 - calendar.start_s, cells, calendar)
-    costs = [rows[f"since_{n}"] + rows[f"price_{n}"] * (rows.inside + 1) for n in range(len(layer.limbs))]
+    rows = rows.join(cells, place(rows, rows.end_s - 1 - calendar.start_s, calendar) == cells.key)
+    inside = (rows.end_s - 1 - calendar.start_s) % calendar.cell_s + 1
+    costs = [rows[f"since_{n}"] + rows[f"price_{n}"] * inside for n in range(len(layer.limbs))]
     return layer.times(rows, costs)
 
 
-def at(rows: Any, second: Any, cells: Any, calendar: Calendar) -> Any:
-    """Each row with the cell of its curve that a second lies in, and where inside."""
-    rows = rows.mutate(
-        place=rows.curve.cast("int64") * calendar.cells + divide(second, calendar.cell_s),
-        inside=second % calendar.cell_s,
-    )
-    return rows.join(cells, rows.place == cells.key)
+def place(rows: Any, second: Any, calendar: Calendar) -> Any:
+    """The cell of each row's curve that a second lies in."""
+    return rows.curve.cast("int64") * calendar.cells + divide(second, calendar.cell_s)
 
 
 def look_days_up(rows: Any, layer: Layer, days: Any, calendar: Calendar, backend: Backend) -> Any:
     """What each row's units cost from midnight to midnight, on every day between the one it starts on and the one it ends on."""
     cells, day_of = pa.array(range(calendar.cells), pa.int64()), pa.array(calendar.day_of, pa.int64())
-    first_days = backend.lend(pa.table({"first": cells, "first_day": day_of}))
-    last_days = backend.lend(pa.table({"last": cells, "last_day": day_of}))
+    firsts = backend.lend(pa.table({"first": cells, "first_day": day_of}))
+    lasts = backend.lend(pa.table({"last": cells, "last_day": day_of}))
     lengths = range(2, len(calendar.days))
     crossed = backend.lend(pa.table({
         "midnights": pa.array([n for n in lengths for _ in range(1, n)], pa.int64()),
         "later": pa.array([m for n in lengths for m in range(1, n)], pa.int64()),
     }))  # fmt: skip
-    rows = rows.filter(rows.end_s - rows.start_s > shortest_day(calendar)).mutate(
-        first=divide(rows.start_s - calendar.start_s, calendar.cell_s),
-        last=divide(rows.end_s - 1 - calendar.start_s, calendar.cell_s),
-    )
-    rows = rows.join(first_days, "first").join(last_days, "last")
-    rows = rows.mutate(midnights=rows.last_day - rows.first_day).join(crossed, "midnights")
-    rows = rows.mutate(day=(rows.first_day + rows.later).cast("int32"))
-    rows = rows.mutate(place=rows.curve.cast("int64") * len(calendar.days) + rows.day)
-    rows = rows.join(days, rows.place == days.key)
+    rows = rows.filter(rows.end_s - rows.start_s > shortest_day(calendar))
+    rows = rows.join(firsts, divide(rows.start_s - calendar.start_s, calendar.cell_s) == firsts.first)
+    rows = rows.join(lasts, divide(rows.end_s - 1 - calendar.start_s, calendar.cell_s) == lasts.last)
+    rows = rows.join(crossed, rows.last_day - rows.first_day == crossed.midnights)
+    day = rows.first_day + rows.later
+    rows = rows.join(days, rows.curve.cast("int64") * len(calendar.days) + day == days.key)
     return layer.times(rows, [rows[f"whole_{n}"] for n in range(len(layer.limbs))])
 
 

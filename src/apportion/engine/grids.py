@@ -27,8 +27,8 @@ def measured(claimed: Claim, rows: Any, pool: Pool, *also: str) -> Any:
     return rows.select("curve", "bearer", "rate", *also, "start_s", "end_s", **amounts)
 
 
-def measure_curves(rows: Any, curves: Sequence[int], calendar: Calendar) -> tuple[dict[str, Whole], int]:
-    """The amounts of measured rows by curve and cell (the first curve is that of the whole pool), and the largest of any row."""
+def measure_curves(rows: Any, curves: Sequence[int], calendar: Calendar) -> tuple[dict[str, Whole], int, int]:
+    """The amounts of measured rows by curve and cell (the first curve is that of the whole pool), the largest of any row, and how many rows."""
     sums = {name: rows[name] for name in AMOUNTS if name in rows.columns}
     largest, many = extent(rows, sums)
     wide = is_wide(largest, many, calendar)
@@ -37,7 +37,7 @@ def measure_curves(rows: Any, curves: Sequence[int], calendar: Calendar) -> tupl
     for name in sums:
         out[name] = integrated(events, name, curves, calendar)
         out[name][0] = out[name].sum(axis=0)
-    return out, largest
+    return out, largest, many
 
 
 def integrated(events: pa.Table, name: str, curves: Sequence[int], calendar: Calendar) -> Whole:

@@ -93,7 +93,7 @@ def price_by_look_up(name: str, tranches: Tranches, reach: Reach, setting: Setti
     steps = form_prices(dues, tally, reserved_parts(market, priced, dues))
     priced.curve = steps
     due = {"used": used_due(steps)} | keep_unused(market, priced, steps)
-    tariff = tariff_of(steps, due, Most(tally.largest(), tally.row), market, tranches.all_money())
+    tariff = tariff_of(steps, due, Most(tally.largest(), tally.row, tally.rows), market, tranches.all_money())
     for part in rows:
         charge(part, tariff, market, priced, setting.backend)
     for each in claims:
@@ -135,16 +135,16 @@ def whole_demand(claims: list[Claim], pool: Pool, calendar: Calendar) -> dict[in
 
 def count(rows: list[Any], pool: Pool, curves: tuple[int, ...], levels: Levels, calendar: Calendar) -> Tally:
     found: dict[str, Whole] = {"units": zeros(len(curves), calendar.cells)}
-    row = 1
+    row = many = 0
     for part in rows:
-        measured_here, largest = measure_curves(part, curves, calendar)
-        row = max(row, largest)
+        measured_here, largest, here = measure_curves(part, curves, calendar)
+        row, many = max(row, largest), many + here
         for name, amounts in measured_here.items():
             found[name] = found[name] + amounts if name in found else amounts
     if pool.method != "capacity_rate":
-        return Tally(found["units"], row)
+        return Tally(found["units"], row, many)
     offered, down = (integrate_grid(part, curves, calendar) for part in (levels.offered, levels.down))
-    return Tally(found["units"], row, found.get("held"), offered, down)
+    return Tally(found["units"], row, many, found.get("held"), offered, down)
 
 
 def reserved_parts(market: Market, priced: Priced, dues: Dues) -> dict[Slot, Fraction]:

@@ -23,11 +23,12 @@ ORDER: tuple[Cause, ...] = ("held", "down", "reserved", "unsold")  # each takes 
 class Tally:
     """Unit-seconds by curve and cell: what was asked for, what of it was held without use, what was offered, what of that was down.
 
-    `row` is the largest amount of any row.
+    `row` is the largest amount of any of the `rows`.
     """
 
     units: Whole
     row: int
+    rows: int
     held: Whole | None = None
     offered: Whole | None = None
     down: Whole | None = None
