@@ -1,4 +1,4 @@
-"""A tutorial brings all that it needs, and prints what it shows."""
+"""The snippets of tutorials run, in the demo that `make run` makes, and print what they show."""
 
 from pathlib import Path
 
@@ -8,6 +8,8 @@ from tests import docs
 
 
 @pytest.mark.parametrize("page", docs.TUTORIALS, ids=lambda page: page.stem)
-def test_a_newcomer_sees_what_the_tutorial_shows(page: Path, tmp_path: Path) -> None:
-    assert not docs.reads_demo(page.read_text(encoding="utf-8")), "a tutorial makes its own demo"
-    assert not docs.wrong_on(page, tmp_path, lambda: tmp_path), "if the page is wrong: `make docs`"
+def test_a_newcomer_sees_what_the_tutorial_shows(page: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    wrong = docs.wrong_on(
+        page, tmp_path_factory.mktemp("tutorial"), lambda: docs.make_demo(tmp_path_factory.mktemp("demo"))
+    )
+    assert not wrong, "if the page is wrong: `make docs`"
