@@ -23,7 +23,17 @@ CHECKS = "import sys, sums\nsys.exit(0 if sums.total([1, 2]) == 3 else 10)\n"
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_planted_fault_is_caught(fault: Fault, tmp_path: Path) -> None:
     plant(PACKAGE, tmp_path, fault)
-    ran = run_with(tmp_path, ["-m", "tests.property.hunt", str(FIRST), str(LAST), "--before", str(fault.seed)], ROOT)
+    hunt = [
+        "-m",
+        "tests.property.hunt",
+        str(FIRST),
+        str(LAST),
+        "--before",
+        str(fault.seed),
+        "--methods",
+        *fault.methods,
+    ]
+    ran = run_with(tmp_path, hunt, ROOT)
     assert ran.returncode == CAUGHT, ran.stdout + ran.stderr
 
 

@@ -66,7 +66,7 @@ TREES = st.recursive(
 )
 KEYS = [
     "costs", "from", "usage", "meter", "driver", "method", "by", "over", "scope", "slot", "idle_slot", "weights", "idle", "credit", "prices",
-    "free", "shares", "members", "component", "basis", "on_zero",
+    "free", "shares", "members", "component", "basis", "on_zero", "k", "weighted", "times",
 ]  # fmt: skip
 SECTIONS = [
     "fx",

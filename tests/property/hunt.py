@@ -1,12 +1,13 @@
 """Compare plan and oracle over a range of seeds; stop at the first world that differs. `python -m tests.property.hunt FIRST LAST`.
 
-`--size` (3 unless told) makes smaller worlds, `--before SEED` looks at that one first.
+`--size` (3 unless told) makes smaller worlds, `--before SEED` looks at that one first, `--methods` are those of the GPU pools instead of
+what is drawn.
 Exit code 0: all agree. CAUGHT: a world differs, or the engine's own checks refuse it; the world is printed.
 """
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from apportion.errors import InvariantError
 from tests.property.adapter import plan
@@ -24,9 +25,9 @@ def differs(one: World) -> list[str]:
         return [f"refused by the engine itself: {error}"]
 
 
-def hunt(seeds: Iterable[int], size: int = 3) -> int:
+def hunt(seeds: Iterable[int], size: int = 3, methods: Sequence[str] = ()) -> int:
     for seed in seeds:
-        one = world(seed, size)
+        one = world(seed, size, methods)
         found = differs(one)
         if found:
             print(one, *found[:SHOWN], f"{len(found)} differences", sep="\n")
@@ -40,8 +41,9 @@ def main() -> int:
     parser.add_argument("last", type=int)
     parser.add_argument("--size", type=int, default=3, choices=range(4))
     parser.add_argument("--before", type=int, nargs="*", default=[], metavar="SEED")
+    parser.add_argument("--methods", nargs="*", default=[], metavar="METHOD")
     asked = parser.parse_args()
-    return hunt([*asked.before, *range(asked.first, asked.last + 1)], asked.size)
+    return hunt([*asked.before, *range(asked.first, asked.last + 1)], asked.size, asked.methods)
 
 
 if __name__ == "__main__":

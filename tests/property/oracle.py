@@ -50,15 +50,21 @@ Credits and adjustments
      are none, nothing moves. No `previous`: no smoothing.
  R23 `carried_by` moves nothing in a plan.
  R24 Idle, overheads, followers and bounds are shared by charges, or sums of them, of at least 10^-18 of a unit: less counts as 0.
+Methods of peaks
+ R25 The money of a line's billing period (its own charge period, where it is late) goes to the hours or days of it by their worth, there by units;
+     or to teams (the unowned are one) by their worth, inside a team by units of the whole period, on the days of the use. What is above the
+     highest demand (the sum of own peaks, for noncoincident_peak) in the slot of highest capacity is idle, unsold, on the days of the money;
+     not with time_of_use. Where nothing is worth anything: as money without demand.
 """
 
 from fractions import Fraction
 
 from tests.property.oracle_facts import Facts
-from tests.property.oracle_methods import Entry, Sharing, spread
+from tests.property.oracle_methods import Entry, spread
 from tests.property.oracle_rounding import Key, rest_of, round_tree
 from tests.property.oracle_settle import adjust, by_cost, credits_of, follow, free, reweigh, share_idle
 from tests.property.oracle_time import Breakpoints, Clock, EverySecond
+from tests.property.oracle_valued import Valued
 from tests.property.worlds import World
 
 __all__ = ["Breakpoints", "EverySecond", "Key", "attribute", "rest_of", "round_tree"]
@@ -78,7 +84,7 @@ def attribute(world: World, clock: Clock | None = None) -> dict[Key, Fraction]:
 
 def ledger_of(facts: Facts) -> list[Entry]:
     ledger = nobodys(facts)
-    sharings = [Sharing(facts, name, pool) for name, pool in facts.policy.pools.items() if pool.method != "by_cost"]
+    sharings = [Valued(facts, name, pool) for name, pool in facts.policy.pools.items() if pool.method != "by_cost"]
     for sharing in sharings:
         sharing.run()
         reweigh(sharing)

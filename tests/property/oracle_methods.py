@@ -91,9 +91,7 @@ class Sharing:
         if self.pool.method == "rate_card":
             self.rate_card(mine)
             return
-        ways: dict[str, Callable[[Entry, Line, Span], None]] = {
-            "proportional": self.proportional, "capacity_rate": self.capacity_rate, "time": self.time,
-        }  # fmt: skip
+        ways = self.ways()
         tables = {"direct": self.direct, "even": self.even, "fixed": self.fixed}
         for line in mine:
             if self.pool.method in tables:
@@ -105,6 +103,9 @@ class Sharing:
                 if money:
                     ways[self.pool.method](replace(blank(self.facts, line, money), slot=slot), line, slot)
 
+    def ways(self) -> dict[str, Callable[[Entry, Line, Span], None]]:
+        return {"proportional": self.proportional, "capacity_rate": self.capacity_rate, "time": self.time}
+
     # money in time
 
     def slots(self, line: Line) -> list[Span]:
@@ -113,9 +114,12 @@ class Sharing:
             return hours_touched(line.span, zone)
         if self.pool.slot == "day":
             return [day_span(day, zone) for day, _ in self.facts.clock.by_day(line.span, zone)]
+        return [self.billing_of(line)]
+
+    def billing_of(self, line: Line) -> Span:
         billing = (line.row["billing_start_s"], line.row["billing_end_s"])
         inside = billing[0] <= line.span[0] and line.span[1] <= billing[1]
-        return [billing if inside else whole_cells(line.span, zone)]
+        return billing if inside else whole_cells(line.span, self.facts.zone)
 
     def money_by_day(self, line: Line, slot: Span, amount: Fraction | None = None) -> Iterator[Entry]:
         """`amount` (the line's money in the slot unless told) over the days of the line's own seconds in the slot."""

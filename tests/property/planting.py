@@ -17,6 +17,7 @@ class Fault:
     old: str
     new: str
     seed: int = 1
+    methods: tuple[str, ...] = ()
 
 
 def plant(package: Path, folder: Path, fault: Fault | None) -> None:

@@ -15,13 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apportion.engine import curve
+from apportion.policy.methods import VALUES_HOURS, VALUES_TEAMS
 from tests.conftest import LONG
 from tests.property.adapter import plan
 from tests.property.hunt import SHOWN, differs
 from tests.property.worlds import world
 
 SIZES = (3, 3, 2, 1)
-SLICE, SLICES = 15, 10
+SLICE, SLICES, PEAKS = 15, 10, 12
 MANY, WORKERS, CHUNK = 10_000, 2, 50
 # What long runs have found: flows and prices floored too early for large bills, weights of 0 in one hour, late lines with idle by the day,
 # a price list over accounts of both signs, a floor far above the charges that it is shared by, charges that cancel out.
@@ -95,6 +96,13 @@ def test_large_amounts_are_multiplied_whole(seed: int, monkeypatch: pytest.Monke
 def test_the_engine_agrees_with_the_oracle(first: int) -> None:
     for seed in range(first, first + SLICE):
         assert not report(seed)
+
+
+@pytest.mark.parametrize("method", [*VALUES_HOURS, *VALUES_TEAMS])
+def test_methods_of_peaks_agree_with_the_oracle(method: str) -> None:
+    for seed in range(PEAKS):
+        one = world(seed, SIZES[seed % len(SIZES)], (method,))
+        assert not differs(one), str(one)
 
 
 @pytest.mark.long

@@ -1,7 +1,7 @@
 """Small worlds from a seed: a policy, a bill or two, usage, capacity, reservations. `world(seed)` is always the same world."""
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -72,10 +72,12 @@ def as_table(name: str, rows: Iterable[Row]) -> pa.Table:
     return pa.Table.from_pylist(listed, schema=schema)
 
 
-def world(seed: int, size: int = 3) -> World:
-    """`size` 0 is a handful of rows over a few hours with a short billing period; 3 is everything."""
+def world(seed: int, size: int = 3, methods: Sequence[str] = ()) -> World:
+    """`size` 0 is a handful of rows over a few hours with a short billing period; 3 is everything. `methods`: of the GPU pools, unless as drawn."""
     dice = random.Random(f"{seed}/{size}")
     scene = draw_scene(dice, size)
+    if methods:
+        scene = replace(scene, gpu_method=methods[seed % len(methods)])
     text, previous = draw_policy(dice, scene)
     rows = draw_rows(dice, scene)
     return World(

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
+from apportion.policy.methods import VALUES_HOURS, VALUES_TEAMS
 from tests.property.worlds_scene import Scene
 
 Map = dict[str, Any]
@@ -192,11 +193,10 @@ def draw_sharing(dice: random.Random, method: str, scene: Scene | None = None) -
     if dice.random() < 0.7:
         found["driver"] = driver
     if method != "rate_card" and dice.random() < 0.5:
-        found["slot"] = dice.choice(("period", "day", "hour"))
-    if method == "capacity_rate":
-        found |= draw_idle(dice)
-    if method in ("proportional", "time") and dice.random() < 0.3:
-        found["on_zero"] = dice.choice(("even", "unallocated"))
+        found["slot"] = dice.choice(
+            ("day", "hour") if method in (*VALUES_HOURS, *VALUES_TEAMS) else ("period", "day", "hour")
+        )
+    found |= draw_own(dice, method)
     if scene is None:
         return found
     if method != "rate_card" and scene.gpu_scope == "resource":
@@ -209,6 +209,32 @@ def draw_sharing(dice: random.Random, method: str, scene: Scene | None = None) -
     if dice.random() < 0.1:
         found["basis"] = dice.choice(("billed", "effective"))
     return found | (draw_prices(dice, scene) if method == "rate_card" else {})
+
+
+def draw_own(dice: random.Random, method: str) -> Map:
+    """What only some methods know."""
+    if method == "capacity_rate":
+        return draw_idle(dice)
+    found = draw_hours(dice, method) if method in VALUES_HOURS else {}
+    if method in VALUES_TEAMS:
+        found["idle"] = dice.choice(("central", "proportional", "even"))
+    if method != "rate_card" and dice.random() < 0.3:
+        found["on_zero"] = dice.choice(("even", "unallocated"))
+    return found
+
+
+def draw_hours(dice: random.Random, method: str) -> Map:
+    if method == "coincident_peak":
+        return {"k": dice.choice((1, 2, 5, 1000)), "idle": dice.choice(("central", "proportional", "even"))}
+    if method == "temporal_shapley":
+        return {"weighted": dice.choice(("true", "false")), "idle": dice.choice(("central", "proportional", "even"))}
+    dear: Map = {"from": dice.choice(("00:00", "06:00", "12:30")), "weight": dice.choice((0, 2, "0.7", 3))}
+    return {
+        "times": [
+            {"days": dice.choice(("all", "weekdays", "weekends")), **dear, **dice.choice(({}, {"until": "20:00"}))},
+            {"from": "18:00", "weight": dice.choice((0, "1/3"))},
+        ][: dice.choice((1, 2))]
+    }
 
 
 def draw_idle(dice: random.Random) -> Map:

@@ -83,7 +83,7 @@ def plan_sheet(made: "Planned") -> "Sheet":
 
 
 def plan_value(made: "Planned") -> dict[str, object]:
-    """The contract: `digest`, `equation`, `rows`, `bills`, `problems`."""
+    """The contract: `digest`, `equation`, `rows`, `bills`, `problems`; `sampled` says how shares were estimated, where they were."""
     return {
         "period": made.period,
         "policy": made.policy,
@@ -96,6 +96,7 @@ def plan_value(made: "Planned") -> dict[str, object]:
         "rows": made.rows,
         "bills": made.bills,
         "problems": made.problems,
+        "sampled": made.sampled,
     }
 
 

@@ -143,11 +143,11 @@ def team_days(share: Share) -> dict[tuple[int, int, str], int]:
 
 
 def season_rows(share: Share, season: Season) -> list[dict[str, Any]]:
-    """(work, bearer, rate, curve, day, units, value): by the pool's prices, or by the units alone for `time` and price lists."""
+    """(work, bearer, rate, curve, day, units, value): by the pool's prices, or by the units alone where there are none, for `time` and for price lists."""
     market, setting, priced = share.market, share.setting, share.result.priced
     claimed = claim(share.name, share.reach, season, setting)
     rows = measured(claimed, claimed.rows, market.pool, "work")
-    if market.pool.method != "time" and priced is not None:
+    if market.pool.method != "time" and priced is not None and priced.curve:
         grid, value = grid_of(market, priced, share.key), USED
     else:
         by_resource = market.pool.scope == "resource"

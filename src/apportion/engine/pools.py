@@ -10,10 +10,12 @@ from apportion.engine.calendar import Calendar
 from apportion.engine.cards import free_amounts, price_card, recovery
 from apportion.engine.claims import WHOLE_POOL, Reach, claim, component_of, given_back
 from apportion.engine.demand import Series, measure_demand, plus
+from apportion.engine.hours import price_hours
 from apportion.engine.idle import share_idle
 from apportion.engine.lines import Tranches
 from apportion.engine.lookup import can_look_up, price_by_look_up
 from apportion.engine.occupancy import occupied_seconds, own_seconds, price_time
+from apportion.engine.players import price_players
 from apportion.engine.price import Load, Market, Priced, Supply, price_market, settle_account, slot_money
 from apportion.engine.setting import Setting
 from apportion.engine.supply import read_supply
@@ -21,6 +23,7 @@ from apportion.engine.transfers import give_credits
 from apportion.engine.weights import Used, factors, load_weights, reshare, unweighted
 from apportion.engine.workloads import Season, declared
 from apportion.errors import PolicyError, Problem
+from apportion.policy.methods import VALUES_HOURS, VALUES_TEAMS
 
 Curves = dict[int, dict[int, dict[Load, list[int]]]]
 
@@ -112,13 +115,22 @@ def charge_pool(name: str, tranches: Tranches, reach: Reach, setting: Setting) -
     curve_of = {resource: number + 1 for resource, number in numbers.items() if number in set(reach.resources)}
     money = slot_money(tranches.of(name), pool, setting.calendar, curve_of)
     supply = Supply({}, {}, {})
-    if pool.method == "capacity_rate":
+    if pool.method in ("capacity_rate", *VALUES_HOURS, *VALUES_TEAMS):
         supply = read_supply(name, reach, tranches.resources_of(name), setting)
     market = Market(name, pool, money, found.demand, found.credited, supply, setting.calendar, setting.bearers)
     if pool.method == "rate_card":
         return replace(charge_card_pool(market, found, setting), reach=reach)
-    priced = price_time(market, found.own) if pool.method == "time" else price_market(market)
+    market, priced = price(market, found, setting)
     return replace(charge_priced_pool(market, priced, found.rates, setting), reach=reach)
+
+
+def price(market: Market, found: Demands, setting: Setting) -> tuple[Market, Priced]:
+    """By the pool's method; some lay the money anew."""
+    if market.pool.method in VALUES_HOURS:
+        return price_hours(market, ZoneInfo(setting.policy.time_zone))
+    if market.pool.method in VALUES_TEAMS:
+        return market, price_players(market, f"{setting.period} {setting.policy.version} {market.name}")
+    return market, price_time(market, found.own) if market.pool.method == "time" else price_market(market)
 
 
 def charge_priced_pool(market: Market, priced: Priced, rates: tuple[Fraction, ...], setting: Setting) -> PoolResult:

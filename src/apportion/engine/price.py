@@ -18,6 +18,7 @@ from apportion.engine.demand import ALLOCATED, HELD, UNITS, plus
 from apportion.engine.lines import Tranche
 from apportion.model.owner import Owner, system_owner
 from apportion.model.rows import IDLE, UNALLOCATED
+from apportion.policy.methods import VALUES_HOURS, VALUES_TEAMS
 from apportion.policy.pool_parts import Cause
 from apportion.policy.pools import Pool
 
@@ -63,6 +64,25 @@ class SlotPrice:
     idle: dict[Cause, Fraction]
 
 
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a Shapley value was estimated, so that anybody can draw the same orders. `errors`: standard errors in millionths of the peak."""
+
+    seed: str
+    orders: int
+    errors: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What each team is worth beside the others, in one stretch of one curve."""
+
+    curve: int
+    slot: Slot
+    values: Mapping[str, int]
+    sampling: Sampling | None = None
+
+
 @dataclass(slots=True)
 class Priced:
     """A pool's charges before weights (`usage`), its idle money, and its price curve."""
@@ -77,15 +97,17 @@ class Priced:
     )
     unused: dict[Slot, dict[Owner, int]] = field(default_factory=dict)
     curve: Sequence[SlotPrice] = ()
+    played: list[Played] = field(default_factory=list)
 
 
 def slot_money(tranches: Iterable[Tranche], pool: Pool, calendar: Calendar, curve_of: Mapping[str, int]) -> Money:
-    """Each tranche over the slots of its charge period, evenly by the second."""
+    """Each tranche over the slots of its charge period, evenly by the second; whole where the method says what an hour or a team is worth."""
+    kind = "period" if pool.method in (*VALUES_HOURS, *VALUES_TEAMS) else pool.slot
     out: dict[tuple[int, Slot], dict[Column, dict[int, int]]] = {}
     for tranche in tranches:
         column = Column(tranche.bill, tranche.component, tranche.family)
         curve = curve_of.get(tranche.resource, WHOLE_POOL) if pool.scope == "resource" else WHOLE_POOL
-        for slot, day, grains in spread(tranche, pool.slot, calendar):
+        for slot, day, grains in spread(tranche, kind, calendar):
             days = out.setdefault((curve, slot), {}).setdefault(column, {})
             days[day] = days.get(day, 0) + grains
     return dict(sorted(out.items()))
@@ -120,9 +142,9 @@ def over(series: Mapping[int, int], slot: Slot) -> int:
     return sum(series.get(cell, 0) for cell in range(*slot))
 
 
-def price_market(market: Market) -> Priced:
-    """Every slot of a pool."""
-    priced = Priced(credited=[defaultdict(int) for _ in market.credited])
+def price_market(market: Market, priced: Priced | None = None) -> Priced:
+    """Every slot of a pool, beside what is priced already."""
+    priced = priced or Priced(credited=[defaultdict(int) for _ in market.credited])
     priced.curve = [price_slot(market, priced, where, columns) for where, columns in market.money.items()]
     return priced
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import date
+from datetime import date, time
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -14,9 +14,11 @@ from apportion.model.numbers import parse_fraction
 from apportion.policy.clause import nearest, shown, wrong
 from apportion.policy.match import Selector, SelectorMistake, literal, parse_selector
 
+TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 FIRST_YEAR, LAST_YEAR = 1970, 2999  # a day before and after always exists
 LONGEST_NAME = 200
+YES_NO = {"true": True, "false": False}
 
 # Editors read plain YAML, where 4711 is a number and true is a truth value; here both are the text that was written.
 TEXT_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean"]}
@@ -104,6 +106,27 @@ def read_day(given: Any) -> date:
     return day
 
 
+def read_time(given: Any) -> time:
+    if not isinstance(given, str) or not TIME.fullmatch(given):
+        raise wrong(
+            "policy-type", f"expected a time of day, found {shown(given)}", hint="write it as 08:00, up to 23:59"
+        )
+    return time.fromisoformat(given)
+
+
+def read_count(given: Any) -> int:
+    number = bounded(1)(given)
+    if number.denominator != 1:
+        raise wrong("policy-value", f"{given} is not a whole number")
+    return int(number)
+
+
+def read_yes_no(given: Any) -> bool:
+    if not isinstance(given, str) or given not in YES_NO:
+        raise wrong("policy-type", f"expected true or false, found {shown(given)}")
+    return YES_NO[given]
+
+
 def read_meter(given: Any) -> str:
     if not isinstance(given, str):
         raise wrong("policy-type", f"expected a meter's name, found {shown(given)}", hint=nearest("", METERS))
@@ -143,6 +166,11 @@ Name = Annotated[str, PlainValidator(read_name), WithJsonSchema(TEXT_SCHEMA)]
 MeterName = Annotated[str, PlainValidator(read_meter), WithJsonSchema({"type": "string", "enum": sorted(METERS)})]
 Template = Annotated[str, PlainValidator(read_template), WithJsonSchema(TEXT_SCHEMA)]
 Day = Annotated[date, PlainValidator(read_day), WithJsonSchema(DAY_SCHEMA)]
+TimeOfDay = Annotated[
+    time, PlainValidator(read_time), WithJsonSchema({"type": "string", "pattern": f"^{TIME.pattern}$"})
+]
+Count = Annotated[int, PlainValidator(read_count), WithJsonSchema({"type": "integer", "minimum": 1})]
+YesNo = Annotated[bool, PlainValidator(read_yes_no), WithJsonSchema({"type": "boolean"})]
 Labels = Annotated[Selector, PlainValidator(read_selector), WithJsonSchema(SELECTOR_SCHEMA)]
 Number = Annotated[Fraction, PlainValidator(read_number), WithJsonSchema(NUMBER_SCHEMA)]
 NotNegative = Annotated[Fraction, PlainValidator(bounded(0)), WithJsonSchema(NUMBER_SCHEMA)]

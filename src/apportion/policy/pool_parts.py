@@ -1,9 +1,10 @@
 """The parts of a pool: driver, idle rules, meters, prices, free amounts, credits."""
 
+from datetime import datetime, time
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from apportion.model.meters import METERS
@@ -18,6 +19,7 @@ from apportion.policy.fields import (
     Percent,
     Positive,
     Share,
+    TimeOfDay,
     bounded,
     once,
     read_name,
@@ -37,6 +39,7 @@ IDLE_WORDS: dict[str, dict[Cause, IdleRule]] = {
     "even": dict.fromkeys(CAUSES, "even"),
     "reservation": {"unsold": "central", "reserved": "holder", "held": "holder", "down": "central"},
 }
+SATURDAY = 5
 DRIVERS = ("allocated", "used", "max")
 
 
@@ -82,6 +85,31 @@ class Price(Dated):
     when: Labels | None = None
     per: Literal["hour", "unit"] = "hour"
     price: NotNegative
+
+
+class Times(Clause):
+    """What an hour that begins at such a local time counts; the first that matches, else 1. Without `until` it goes on till midnight."""
+
+    days: Literal["all", "weekdays", "weekends"] = "all"
+    from_: TimeOfDay = Field(time(0), alias="from")
+    until: TimeOfDay | None = None
+    weight: NotNegative
+
+    @model_validator(mode="after")
+    def ends_after_it_begins(self) -> Self:
+        if self.until is not None and self.until <= self.from_:
+            raise wrong(
+                "policy-value", "until lies before from", "until", hint="write two: one until midnight, one from 00:00"
+            )
+        return self
+
+    def covers(self, start: datetime) -> bool:
+        weekend = start.weekday() >= SATURDAY
+        return (
+            (self.days == "all" or weekend == (self.days == "weekends"))
+            and self.from_ <= start.time()
+            and (self.until is None or start.time() < self.until)
+        )
 
 
 def read_free_amount(given: Any) -> Fraction:

@@ -1,6 +1,7 @@
 """A pool: which cost lines are shared, over which usage, by which rule."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -9,9 +10,9 @@ from pydantic import Field, WithJsonSchema, model_validator
 
 from apportion.model.meters import METERS
 from apportion.policy.clause import Clause, nearest, wrong
-from apportion.policy.fields import SELECTOR_SCHEMA, Labels, Name, Names, NotNegative, Text
+from apportion.policy.fields import SELECTOR_SCHEMA, Count, Labels, Name, Names, NotNegative, Text, YesNo
 from apportion.policy.match import Glob, find_label
-from apportion.policy.methods import NEEDS, ONLY_WITH, PERIOD_SLOT
+from apportion.policy.methods import NEEDS, ONLY_WITH, PERIOD_SLOT, VALUES_HOURS, VALUES_TEAMS
 from apportion.policy.pool_parts import (
     DEFAULT_IDLE,
     Credit,
@@ -25,6 +26,7 @@ from apportion.policy.pool_parts import (
     Over,
     Price,
     Shares,
+    Times,
 )
 
 Slot = Literal["period", "day", "hour"]
@@ -57,6 +59,9 @@ class Pool(Clause):
     free: Free | None = None
     shares: Shares = {}
     members: Names = ()
+    k: Count = 1
+    weighted: YesNo = False
+    times: tuple[Times, ...] = ()
     component: Name | None = None
     basis: Basis | None = None
     on_zero: Literal["unallocated", "even", "error"] = "unallocated"
@@ -76,6 +81,10 @@ class Pool(Clause):
             found = value if value in by_value else next((text for text in by_value if glob(text).matches(value)), None)
             product *= by_value[found] if found is not None else 1
         return product
+
+    def weight_at(self, start: datetime) -> Fraction:
+        """Of the hour that begins then, in local time."""
+        return next((each.weight for each in self.times if each.covers(start)), Fraction(1))
 
     @classmethod
     def expand(cls, given: dict[str, Any]) -> dict[str, Any]:
@@ -120,6 +129,13 @@ class Pool(Clause):
                     hint=f"remove {key}, or use {meant}",
                     key=True,
                 )
+        if self.method in (*VALUES_HOURS, *VALUES_TEAMS) and self.slot == "period":
+            raise wrong(
+                "policy-value",
+                f"{self.method} tells one slot from another, and a period is one",
+                "slot",
+                hint="write slot: hour, or slot: day",
+            )
         if self.costs is None and not self.otherwise and self.from_ is None and self.method != "rate_card":
             raise wrong(
                 "policy-missing-key",

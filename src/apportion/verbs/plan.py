@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from apportion.books.shapes import StoredPlan
 from apportion.engine.lines import Bill
 from apportion.engine.plan import RULES, Plan, World, make_plan
+from apportion.engine.price import Sampling
 from apportion.errors import Problem, ProjectError
 from apportion.model.times import Period
 from apportion.policy.document import Policy
@@ -34,6 +35,16 @@ class Planned:
     bills: tuple[Bill, ...]
     problems: tuple[Problem, ...]
     plan: Plan
+
+    @property
+    def sampled(self) -> dict[str, tuple[Sampling, ...]]:
+        """How the shares of each pool were estimated, where they were."""
+        found = {
+            name: tuple(played.sampling for played in result.priced.played if played.sampling)
+            for name, result in self.plan.trace.pools.items()
+            if result.priced
+        }
+        return {name: samplings for name, samplings in found.items() if samplings}
 
     @property
     def pending(self) -> bool:

@@ -92,6 +92,7 @@ METHODS = (
         example={"bill_minor": 10000, "params": {"k": 2}, "inputs": {"series": SERIES}},
         idle=HEADROOM,
         burst="counts in peak slots only",
+        policy="coincident_peak",
     ),
     Method(
         name="noncoincident_peak",
@@ -104,6 +105,7 @@ METHODS = (
         example={"bill_minor": 10000, "inputs": {"series": SERIES}},
         idle="hidden, unless a capacity is given: then what it exceeds the sum of own peaks by goes to _idle",
         burst="the own peak",
+        policy="noncoincident_peak",
     ),
     Method(
         name="time_of_use",
@@ -114,5 +116,6 @@ METHODS = (
         breaks=(STAND_ALONE, CORE, "neutrality: the weights are somebody's judgement"),
         choose="load is to be steered away from busy hours by a price known ahead",
         example={"bill_minor": 10000, "inputs": {"series": SERIES, "slot_weights": [2, 2, 1, 1]}},
+        policy="time_of_use",
     ),
 )

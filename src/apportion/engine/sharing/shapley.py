@@ -170,6 +170,7 @@ METHODS = (
         example={"bill_minor": 12000, "inputs": {"series": SERIES}},
         idle=HEADROOM,
         burst="by slot: full hours cost more",
+        policy="temporal_shapley",
     ),
     Method(
         name="peak_shapley",
@@ -185,5 +186,6 @@ METHODS = (
         },
         idle=HEADROOM,
         burst="by what it adds to the peak",
+        policy="peak_shapley",
     ),
 )

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from apportion.model.rows import REASONS
 from apportion.policy.document import Policy
+from apportion.policy.methods import VALUES_TEAMS
 from apportion.reports.sums import grouped, share_of, total
 from apportion.reports.words import add_up, digits, percent, shown
 from apportion.verbs.explaining.clauses import adjustment_clauses, clause, sponsored_clauses
@@ -72,7 +73,9 @@ def causes(rows: pa.Table, currency: str) -> tuple[Node, ...]:
 def steps_of(scene: Scene, pool: str, reasons: Mapping[str, Decimal], currency: str) -> tuple[Node, ...]:
     policy, rule = scene.policy, scene.policy.pools[pool]
     how = f"shared by {rule.method.removeprefix('by_').replace('_', ' ')}" + (
-        f" over {', '.join(rule.meter)} ({rule.driver.kind}), one price per {rule.slot}" if rule.meter else ""
+        f" over {', '.join(rule.meter)} ({rule.driver.kind}), {'teams compared by' if rule.method in VALUES_TEAMS else 'one price per'} {rule.slot}"
+        if rule.meter
+        else ""
     )
     steps = [clause(policy, how, "pools", pool), lines_node(scene.placed, pool, scene.whose.span)]
     steps += price_nodes(scene.computed, pool, scene.whose.span)

@@ -1,14 +1,21 @@
 """What one unit of a pool cost, slot by slot, and what stood idle."""
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from zoneinfo import ZoneInfo
 
+from apportion.engine.calendar import Slot
 from apportion.engine.demand import scale_of
+from apportion.engine.hours import local_start
 from apportion.engine.pools import PoolResult
+from apportion.engine.price import Played
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN, NANO, from_nanos
 from apportion.model.times import Interval
+from apportion.policy.methods import VALUES_HOURS
 from apportion.policy.pools import Pool
 from apportion.reports.words import places, shown
 from apportion.verbs.explaining.story import Node
@@ -16,6 +23,7 @@ from apportion.verbs.plan import Computed
 
 HOUR_S = 3600
 DIGITS = 4
+DEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,8 @@ def price_nodes(computed: Computed, name: str, span: Interval | None = None) -> 
     if pool.method == "rate_card":
         listed = ", ".join(f"{from_nanos(round(price.price * NANO)):f} per {price.per}" for price in pool.prices)
         return (Node(f"listed prices: {listed}", {"prices": [str(price.price) for price in pool.prices]}),)
+    if result is not None and result.priced is not None and result.priced.played:
+        return tuple(players_node(played) for played in result.priced.played)
     if result is None or result.priced is None or result.market is None or not result.priced.curve:
         return ()
     currencies = sorted(
@@ -99,7 +109,7 @@ def currency_nodes(computed: Computed, result: PoolResult, currency: str, span: 
     idle = {
         cause: sum(step.idle.get(cause, 0) for step, _ in steps) for cause in ("held", "down", "reserved", "unsold")
     }
-    found = [Node(text, facts)]
+    found = [*hours_nodes(computed, pool, money), Node(text, facts)]
     if any(idle.values()):
         parts = ", ".join(f"{cause} {measure.amount(idle[cause])}" for cause in idle if idle[cause])
         found.append(
@@ -109,6 +119,39 @@ def currency_nodes(computed: Computed, result: PoolResult, currency: str, span: 
             )
         )
     return found
+
+
+def hours_nodes(computed: Computed, pool: Pool, money: Mapping[tuple[int, Slot], int]) -> list[Node]:
+    """Which slots a method that values hours lays most of the money on."""
+    if pool.method not in VALUES_HOURS:
+        return []
+    worth: dict[Slot, int] = defaultdict(int)
+    for (_, slot), grains in money.items():
+        worth[slot] += grains
+    whole = sum(worth.values()) or 1
+    dearest = sorted(worth, key=lambda slot: (-worth[slot], slot))[:DEAREST]
+    zone, calendar = ZoneInfo(computed.world.policy.time_zone), computed.plan.trace.setting.calendar
+    listed = ", ".join(
+        f"{local_start(slot, calendar, zone):%Y-%m-%d %H:%M} ({float(Fraction(100 * worth[slot], whole)):.1f} %)"
+        for slot in dearest
+    )
+    text = f"the money lies on {len(worth)} {pool.slot}s, by what each is worth; most on {listed}"
+    return [Node(text, {"slots": len(worth)})]
+
+
+def players_node(played: Played) -> Node:
+    """What each team is worth under a method that values teams, and how that was found."""
+    whole = sum(played.values.values()) or 1
+    first = sorted(played.values, key=lambda team: (-played.values[team], team))
+    parts = {team: Fraction(100 * played.values[team], whole) for team in first}
+    text = "teams are worth: " + ", ".join(f"{team} {float(parts[team]):.1f} %" for team in first if parts[team])
+    facts: dict[str, object] = {"worth": {team: str(part) for team, part in parts.items()}}
+    if played.sampling:
+        worst = max(played.sampling.errors.values())
+        text += f"; estimated from {played.sampling.orders:,} orders drawn from the seed {played.sampling.seed!r}"
+        text += f", standard error at most {worst / 10_000:.2f} % of the peak"
+        facts |= {"seed": played.sampling.seed, "orders": played.sampling.orders}
+    return Node(text, facts)
 
 
 def money_of(amount: Fraction) -> Decimal:
