@@ -49,7 +49,7 @@ Credits and adjustments
      sums of bill, component, pool, day and owner in proportion to their sizes, whatever the sign, of those that count (R24); where there
      are none, nothing moves. No `previous`: no smoothing.
  R23 `carried_by` moves nothing in a plan.
- R24 Idle, overheads, followers and bounds are shared by charges, or sums of them, of at least 10^-18 of a unit: less counts as 0.
+ R24 Idle, overheads, followers and bounds are shared by charges, or sums of them, of at least 0.618 x 10^-18 of a unit: less counts as 0.
 Methods of peaks
  R25 The money of a line's billing period (its own charge period, where it is late) goes to the hours or days of it by their worth, there by units;
      or to teams (the unowned are one) by their worth, inside a team by units of the whole period, on the days of the use. What is above the

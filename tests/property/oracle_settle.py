@@ -17,7 +17,7 @@ from tests.property.oracle_time import Span
 
 SETTLED = ("usage", "idle", "overhead")
 CURRENT = ("usage", "idle", "overhead", "credit", "adjustment")
-SMALLEST = Fraction(1, 10**18)
+SMALLEST = Fraction(618, 10**21)
 K = TypeVar("K")
 
 

@@ -39,9 +39,10 @@ class Valued(Sharing):
                 self.nobody(replace(money, amount=left), line, slot)
             return
         for each, usage, value in zip(cuts, here, worth, strict=True):
-            for claim, span, units in usage.claims if value else ():
-                part = left * value / whole * units / usage.demand
-                self.charge(replace(money, amount=part, slot=each), claim, span, part)
+            for claim, span, units in usage.claims:
+                if units:  # whoever used the pool is seen, if only with a charge of 0
+                    part = left * value / whole * units / usage.demand
+                    self.charge(replace(money, amount=part, slot=each), claim, span, part)
 
     def cuts(self, slot: Span) -> list[Span]:
         zone = self.facts.zone

@@ -50,6 +50,7 @@ FOUND = (
     3004362,
     3008905,
 )
+FOUND_WITH_PEAKS = (2, 887, 4282, 9030, 9646)  # who shares idle evenly with hours worth nothing; charges of 10^-18
 BY_RESOURCE = (5, 7, 216)  # worlds in which each resource has its own price
 
 
@@ -103,6 +104,12 @@ def test_methods_of_peaks_agree_with_the_oracle(method: str) -> None:
     for seed in range(PEAKS):
         one = world(seed, SIZES[seed % len(SIZES)], (method,))
         assert not differs(one), str(one)
+
+
+@pytest.mark.parametrize("seed", FOUND_WITH_PEAKS)
+def test_worlds_of_peaks_that_once_differed_agree(seed: int) -> None:
+    peaks = ("coincident_peak", "noncoincident_peak", "temporal_shapley", "peak_shapley", "time_of_use")
+    assert not differs(world(seed, SIZES[seed % len(SIZES)], peaks))
 
 
 @pytest.mark.long

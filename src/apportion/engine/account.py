@@ -7,6 +7,9 @@ from typing import NamedTuple, TypeVar
 
 from apportion.model.money import GRAINS_PER_ATTO
 
+LEAST: int = (
+    GRAINS_PER_ATTO * 618 // 1000
+)  # no part that small amounts are likely to split into, so that flooring does not decide
 K = TypeVar("K")
 
 
@@ -44,8 +47,8 @@ class Account:
 
 
 def counts(grains: int) -> bool:
-    """Whether other money is shared in proportion to this much: to 10^-18 of a unit or more, and so never to what flooring left."""
-    return abs(grains) >= GRAINS_PER_ATTO
+    """Whether other money is shared in proportion to this much: to about 10^-18 of a unit or more, and so never to what flooring left."""
+    return abs(grains) >= LEAST
 
 
 def with_sign_of_sum(amounts: Mapping[K, int]) -> dict[K, int]:

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from apportion.engine.account import Column, cumulative
 from apportion.engine.calendar import Calendar, Slot
 from apportion.engine.demand import UNITS
-from apportion.engine.price import Cells, Market, Priced, over, price_market
+from apportion.engine.price import Cells, Market, Priced, over, price_market, sum_cells
 from apportion.policy.pools import Pool
 
 Days = Mapping[int, int]
@@ -34,10 +34,19 @@ def price_hours(market: Market, zone: ZoneInfo) -> tuple[Market, Priced]:
         room = headroom(market, curve, slots, totals)
         for column, days in columns.items():
             left = keep_unused(priced, column, days, room)
+            note_presence(market, priced, (curve, period), column)
             for slot, part in laid_out(priced, column, left, dict(zip(slots, worth, strict=True))):
                 money[curve, slot][column][market.calendar.day_of[slot[0]]] += part
     market = replace(market, money=dict(sorted(money.items())))
     return market, price_market(market, priced)
+
+
+def note_presence(market: Market, priced: Priced, where: tuple[int, Slot], column: Column) -> None:
+    """Whoever used the pool shares its idle evenly, even where the own hours are worth nothing."""
+    curve, period = where
+    for (day, load), amounts in sum_cells(market.demand.get(curve, {}), period, market.calendar).items():
+        if amounts[UNITS]:
+            priced.usage[column, day, load] += 0
 
 
 def laid_out(priced: Priced, column: Column, days: Days, worth: Mapping[Slot, int]) -> Iterator[tuple[Slot, int]]:
