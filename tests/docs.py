@@ -1,4 +1,4 @@
-"""`make docs`: writes the reference of the command line from its help, and brings the outputs that pages show up to date."""
+"""`make docs`: writes the references of the command line and of the methods from their own help, and brings the outputs that pages show up to date."""
 
 import re
 import shutil
@@ -11,9 +11,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # run as a script, too
 
+from apportion.verbs import methods  # noqa: E402
 from tests.snippets import FENCE, rewritten, shell, wrongs  # noqa: E402
 
-CLI_PAGE = ROOT / "docs/reference/cli.md"
+CLI_PAGE, METHODS_PAGE = ROOT / "docs/reference/cli.md", ROOT / "docs/reference/methods.md"
 TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
 PAGES = [ROOT / "README.md", *TUTORIALS, *sorted((ROOT / "docs/how-to").glob("*.md"))]
 CLI_INTRO = """# The command line
@@ -21,6 +22,13 @@ CLI_INTRO = """# The command line
 Made by `make docs` from the commands' own help.
 
 Data goes to stdout, talk and progress to stderr. `NO_COLOR` is honoured. `--project DIR` stands before the verb.
+"""
+
+
+METHODS_INTRO = """# Methods
+
+Made by `make docs` from what `apportion methods METHOD` prints: formula, what a method promises and what it breaks, and an example as `apportion split`
+solves it. How a policy sets them: [the policy](policy.md).
 """
 
 
@@ -46,6 +54,17 @@ def help_of(path: tuple[str, ...]) -> str:
 
 def cli_page() -> str:
     return CLI_INTRO + "".join(f"\n## {verb.name}\n\n```text\n{verb.help}```\n" for verb in verbs())
+
+
+def methods_page() -> str:
+    return METHODS_INTRO + "".join(method_text(row["name"]) for row in methods.methods())
+
+
+def method_text(name: str) -> str:
+    about = methods.method(name)
+    example = about.pop("Example")
+    lines = [f"- **{title}**: {'; '.join(body.splitlines())}" for title, body in about.items() if body]
+    return f"\n## {name}\n\n" + "\n".join(lines) + f"\n\n```text\n{example}\n```\n"
 
 
 def headings(page: str) -> set[str]:
@@ -80,8 +99,9 @@ def reads_demo(page: str) -> bool:
 
 
 def main() -> None:
-    CLI_PAGE.write_text(cli_page(), encoding="utf-8")
-    print("wrote", CLI_PAGE.relative_to(ROOT))
+    for page, text in ((CLI_PAGE, cli_page()), (METHODS_PAGE, methods_page())):
+        page.write_text(text, encoding="utf-8")
+        print("wrote", page.relative_to(ROOT))
     texts = {path: path.read_text(encoding="utf-8") for path in PAGES}
     with tempfile.TemporaryDirectory() as scratch:
         demo = make_demo(Path(scratch)) if any(map(reads_demo, texts.values())) else None
