@@ -21,6 +21,7 @@ from apportion.model.money import GRAINS_PER_NANO, NANO, plain, total_of
 from apportion.model.rows import USAGE
 from apportion.model.times import Interval
 from bench.measure import Clock, peak_gb
+from bench.peaks import peaks
 from bench.worlds import HOURS, NODE_HOUR, NODES, START_S, TEAMS, ZONE, Size, world_of, write_usage
 
 ROUNDS = 5
@@ -261,6 +262,7 @@ PARTS: dict[str, Callable[[Path], Figures]] = {
     "charges": charges_to_iceberg,
     "ingest_1m": ingest_1m,
     "help": help_text,
+    "peaks": peaks,
 }
 
 # (part, path to the figure, bound, how): what the project promises.
@@ -272,4 +274,6 @@ TARGETS: tuple[tuple[str, tuple[str, ...], float, str], ...] = (
     ("job_length", ("change_percent",), 20, "at most"),
     ("ingest_1m", ("ratio_warm",), 5, "at most"),
     ("help", ("seconds_best",), 0.5, "at most"),
+    ("peaks", ("temporal_shapley_1000_teams_seconds",), 2, "at most"),
+    ("peaks", ("peak_shapley_200_teams_seconds",), 10, "at most"),
 )

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from apportion.engine.account import Column, cumulative
 from apportion.engine.calendar import Calendar, Slot
 from apportion.engine.demand import UNITS
-from apportion.engine.price import Cells, Market, Priced, over, price_market, sum_cells
+from apportion.engine.price import Cells, Market, Priced, over, price_market
 from apportion.policy.pools import Pool
 
 Days = Mapping[int, int]
@@ -43,10 +43,13 @@ def price_hours(market: Market, zone: ZoneInfo) -> tuple[Market, Priced]:
 
 def note_presence(market: Market, priced: Priced, where: tuple[int, Slot], column: Column) -> None:
     """Whoever used the pool shares its idle evenly, even where the own hours are worth nothing."""
+    if "even" not in market.pool.idle.values():
+        return
     curve, period = where
-    for (day, load), amounts in sum_cells(market.demand.get(curve, {}), period, market.calendar).items():
-        if amounts[UNITS]:
-            priced.usage[column, day, load] += 0
+    cells, day_of = market.demand.get(curve, {}), market.calendar.day_of
+    seen = ((day_of[cell], load, amounts) for cell in range(*period) for load, amounts in cells.get(cell, {}).items())
+    for day, load in sorted({(day, load) for day, load, amounts in seen if amounts[UNITS]}):
+        priced.usage[column, day, load] += 0
 
 
 def laid_out(priced: Priced, column: Column, days: Days, worth: Mapping[Slot, int]) -> Iterator[tuple[Slot, int]]:
