@@ -15,14 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apportion.engine import curve
-from apportion.policy.methods import VALUES_HOURS, VALUES_TEAMS
 from tests.conftest import LONG
 from tests.property.adapter import plan
 from tests.property.hunt import SHOWN, differs
 from tests.property.worlds import world
 
 SIZES = (3, 3, 2, 1)
-SLICE, SLICES, PEAKS = 15, 10, 12
+SLICE, SLICES = 15, 10
 MANY, WORKERS, CHUNK = 10_000, 2, 50
 # What long runs have found: flows and prices floored too early for large bills, weights of 0 in one hour, late lines with idle by the day,
 # a price list over accounts of both signs, a floor far above the charges that it is shared by, charges that cancel out.
@@ -50,7 +49,6 @@ FOUND = (
     3004362,
     3008905,
 )
-FOUND_WITH_PEAKS = (2, 887, 4282, 9030, 9646)  # who shares idle evenly with hours worth nothing; charges of 10^-18
 BY_RESOURCE = (5, 7, 216)  # worlds in which each resource has its own price
 
 
@@ -97,19 +95,6 @@ def test_large_amounts_are_multiplied_whole(seed: int, monkeypatch: pytest.Monke
 def test_the_engine_agrees_with_the_oracle(first: int) -> None:
     for seed in range(first, first + SLICE):
         assert not report(seed)
-
-
-@pytest.mark.parametrize("method", [*VALUES_HOURS, *VALUES_TEAMS])
-def test_methods_of_peaks_agree_with_the_oracle(method: str) -> None:
-    for seed in range(PEAKS):
-        one = world(seed, SIZES[seed % len(SIZES)], (method,))
-        assert not differs(one), str(one)
-
-
-@pytest.mark.parametrize("seed", FOUND_WITH_PEAKS)
-def test_worlds_of_peaks_that_once_differed_agree(seed: int) -> None:
-    peaks = ("coincident_peak", "noncoincident_peak", "temporal_shapley", "peak_shapley", "time_of_use")
-    assert not differs(world(seed, SIZES[seed % len(SIZES)], peaks))
 
 
 @pytest.mark.long
