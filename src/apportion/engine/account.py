@@ -7,9 +7,8 @@ from typing import NamedTuple, TypeVar
 
 from apportion.model.money import GRAINS_PER_ATTO
 
-LEAST: int = (
-    GRAINS_PER_ATTO * 618 // 1000
-)  # no part that small amounts are likely to split into, so that flooring does not decide
+# No part that small amounts are likely to split into, so that flooring does not decide.
+LEAST: int = GRAINS_PER_ATTO * 618 // 1000
 K = TypeVar("K")
 
 

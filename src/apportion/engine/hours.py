@@ -31,7 +31,7 @@ def price_hours(market: Market, zone: ZoneInfo) -> tuple[Market, Priced]:
         slots = slots_of(period, market.pool, market.calendar)
         totals = totals_of(market.demand.get(curve, {}), slots)
         worth = worth_of(market.pool)(totals, [local_start(slot, market.calendar, zone) for slot in slots])
-        room = headroom(market, curve, slots, totals)
+        room = headroom(market, curve, slots, max(totals, default=0))
         for column, days in columns.items():
             left = keep_unused(priced, column, days, room)
             note_presence(market, priced, (curve, period), column)
@@ -116,9 +116,8 @@ def timed(totals: Sequence[int], starts: Sequence[datetime], pool: Pool) -> list
     return [total * int(weight * below) for total, weight in zip(totals, weights, strict=True)]
 
 
-def headroom(market: Market, curve: int, slots: Sequence[Slot], totals: Sequence[int]) -> tuple[int, int]:
-    """What capacity stood above the highest demand, out of how much: nothing where no capacity is stated, or hours have their own price."""
-    peak = max(totals, default=0)
+def headroom(market: Market, curve: int, slots: Sequence[Slot], peak: int) -> tuple[int, int]:
+    """What capacity stood above the peak, out of how much: nothing where no capacity is stated, or hours have their own price."""
     stated = max((over(market.supply.capacity.get(curve, {}), slot) for slot in slots), default=0)
     offered = max(stated, peak) if market.pool.method != "time_of_use" else peak
     return offered - peak, max(offered, 1)

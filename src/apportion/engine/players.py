@@ -14,7 +14,7 @@ import numpy as np
 from apportion.engine.account import Column, divide_up
 from apportion.engine.calendar import Slot
 from apportion.engine.demand import UNITS
-from apportion.engine.hours import keep_nowhere, keep_unused, note_presence, slots_of
+from apportion.engine.hours import headroom, keep_nowhere, keep_unused, note_presence, slots_of
 from apportion.engine.price import Cells, Load, Market, Played, Priced, Sampling, over, sum_cells
 from apportion.engine.sharing.shapley import MOST_PLAYERS, MOST_SUBSET_SLOTS, peak_costs, subset_values
 from apportion.engine.wide import LARGEST_INT
@@ -32,7 +32,7 @@ def price_players(market: Market, seed: str) -> Priced:
         series = series_of(market.demand.get(curve, {}), slots, market)
         played = play(market, (curve, period), series, seed)
         priced.played.append(played)
-        room = headroom(market, curve, slots, series)
+        room = headroom(market, curve, slots, peak_of(series, market.pool.method))
         for column, days in columns.items():
             left = keep_unused(priced, column, days, room)
             note_presence(market, priced, (curve, period), column)
@@ -80,16 +80,11 @@ def by_team(
     return found
 
 
-def headroom(market: Market, curve: int, slots: Sequence[Slot], series: Series) -> tuple[int, int]:
-    """Capacity above the common peak, or above the sum of own peaks; out of how much."""
-    stated = max((over(market.supply.capacity.get(curve, {}), slot) for slot in slots), default=0)
-    own = sum(max(row) for row in series.values())
-    peak = (
-        own
-        if market.pool.method == "noncoincident_peak"
-        else max(map(sum, zip(*series.values(), strict=True)), default=0)
-    )
-    return max(stated - peak, 0), max(stated, peak, 1)
+def peak_of(series: Series, method: str) -> int:
+    """The common peak, or the sum of own ones."""
+    if method == "noncoincident_peak":
+        return sum(max(row) for row in series.values())
+    return max(map(sum, zip(*series.values(), strict=True)), default=0)
 
 
 def play(market: Market, where: tuple[int, Slot], series: Series, seed: str) -> Played:

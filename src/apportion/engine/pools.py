@@ -23,7 +23,7 @@ from apportion.engine.transfers import give_credits
 from apportion.engine.weights import Used, factors, load_weights, reshare, unweighted
 from apportion.engine.workloads import Season, declared
 from apportion.errors import PolicyError, Problem
-from apportion.policy.methods import VALUES_HOURS, VALUES_TEAMS
+from apportion.policy.methods import VALUED, VALUES_HOURS, VALUES_TEAMS
 
 Curves = dict[int, dict[int, dict[Load, list[int]]]]
 
@@ -115,7 +115,7 @@ def charge_pool(name: str, tranches: Tranches, reach: Reach, setting: Setting) -
     curve_of = {resource: number + 1 for resource, number in numbers.items() if number in set(reach.resources)}
     money = slot_money(tranches.of(name), pool, setting.calendar, curve_of)
     supply = Supply({}, {}, {})
-    if pool.method in ("capacity_rate", *VALUES_HOURS, *VALUES_TEAMS):
+    if pool.method in ("capacity_rate", *VALUED):
         supply = read_supply(name, reach, tranches.resources_of(name), setting)
     market = Market(name, pool, money, found.demand, found.credited, supply, setting.calendar, setting.bearers)
     if pool.method == "rate_card":

@@ -18,7 +18,7 @@ from apportion.engine.demand import ALLOCATED, HELD, UNITS, plus
 from apportion.engine.lines import Tranche
 from apportion.model.owner import Owner, system_owner
 from apportion.model.rows import IDLE, UNALLOCATED
-from apportion.policy.methods import VALUES_HOURS, VALUES_TEAMS
+from apportion.policy.methods import VALUED
 from apportion.policy.pool_parts import Cause
 from apportion.policy.pools import Pool
 
@@ -102,7 +102,7 @@ class Priced:
 
 def slot_money(tranches: Iterable[Tranche], pool: Pool, calendar: Calendar, curve_of: Mapping[str, int]) -> Money:
     """Each tranche over the slots of its charge period, evenly by the second; whole where the method says what an hour or a team is worth."""
-    kind = "period" if pool.method in (*VALUES_HOURS, *VALUES_TEAMS) else pool.slot
+    kind = "period" if pool.method in VALUED else pool.slot
     out: dict[tuple[int, Slot], dict[Column, dict[int, int]]] = {}
     for tranche in tranches:
         column = Column(tranche.bill, tranche.component, tranche.family)

@@ -4,7 +4,8 @@ from types import MappingProxyType
 
 VALUES_HOURS = ("coincident_peak", "temporal_shapley", "time_of_use")
 VALUES_TEAMS = ("noncoincident_peak", "peak_shapley")
-METERED = ("proportional", "time", "capacity_rate", "rate_card", *VALUES_HOURS, *VALUES_TEAMS)
+VALUED = (*VALUES_HOURS, *VALUES_TEAMS)
+METERED = ("proportional", "time", "capacity_rate", "rate_card", *VALUED)
 METHODS = ("direct", "even", "fixed", *METERED, "by_cost")
 LATER_METHODS = (
     "two_part", "resource_weighted", "dominant_share", "reciprocal", "step_down", "energy_two_part",
@@ -23,8 +24,8 @@ ONLY_WITH = MappingProxyType({
 })  # fmt: skip
 # These are often left over when a method is changed: a warning.
 MATTERS_WITH = MappingProxyType({
-    "meter": METERED, "usage": METERED, "driver": ("proportional", "capacity_rate", "rate_card", *VALUES_HOURS, *VALUES_TEAMS), "scope": METERED,
+    "meter": METERED, "usage": METERED, "driver": ("proportional", "capacity_rate", "rate_card", *VALUED), "scope": METERED,
     "idle": ("capacity_rate", "coincident_peak", "temporal_shapley", *VALUES_TEAMS), "idle_slot": ("capacity_rate",), "weights": METERED, "credit": METERED,
-    "on_zero": ("proportional", "time", *VALUES_HOURS, *VALUES_TEAMS),
+    "on_zero": ("proportional", "time", *VALUED),
 })  # fmt: skip
 PERIOD_SLOT = ("proportional", "time")

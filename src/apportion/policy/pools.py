@@ -12,7 +12,7 @@ from apportion.model.meters import METERS
 from apportion.policy.clause import Clause, nearest, wrong
 from apportion.policy.fields import SELECTOR_SCHEMA, Count, Labels, Name, Names, NotNegative, Text, YesNo
 from apportion.policy.match import Glob, find_label
-from apportion.policy.methods import NEEDS, ONLY_WITH, PERIOD_SLOT, VALUES_HOURS, VALUES_TEAMS
+from apportion.policy.methods import NEEDS, ONLY_WITH, PERIOD_SLOT, VALUED
 from apportion.policy.pool_parts import (
     DEFAULT_IDLE,
     Credit,
@@ -129,7 +129,7 @@ class Pool(Clause):
                     hint=f"remove {key}, or use {meant}",
                     key=True,
                 )
-        if self.method in (*VALUES_HOURS, *VALUES_TEAMS) and self.slot == "period":
+        if self.method in VALUED and self.slot == "period":
             raise wrong(
                 "policy-value",
                 f"{self.method} tells one slot from another, and a period is one",
