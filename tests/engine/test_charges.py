@@ -33,7 +33,7 @@ def used(plan: Plan) -> dict[Key, Decimal]:
     sums: dict[Key, Decimal] = defaultdict(Decimal)
     for row in plan.postings.to_pylist():
         of_work = row["pool"] in pools and pools[row["pool"]].method in OF_WORK
-        if of_work and row["reason"] == "usage" and row["cause"] in ("", "no owner"):
+        if of_work and row["reason"] in ("usage", "burst") and row["cause"] in ("", "no owner"):
             sums[key_of(row)] += row["amount"]
     return {key: amount for key, amount in sums.items() if amount}
 

@@ -55,6 +55,12 @@ Methods of peaks
      or to teams (the unowned are one) by their worth, inside a team by units of the whole period, on the days of the use. What is above the
      highest demand (the sum of own peaks, for noncoincident_peak) in the slot of highest capacity is idle, unsold, on the days of the money;
      not with time_of_use. Where nothing is worth anything: as money without demand.
+Reservations
+ R26 burst: what of a holder's use (units by the driver, whole pool, the price's slot) is above its reservation there; all charged methods but
+     time, rate_card and those of teams. A team that holds none anywhere in the pool never bursts, except under two_part, where it holds 0.
+ R27 two_part: unused reservations and credits lie on the days of the money, at team level; idle is down, then unsold. A burst price is what a
+     unit costs over all of the slot's bills in the policy's currency, by their money there; other currencies, and slots whose money is
+     not positive, charge bursts at cost. Overheads see costs after lending; followers do not follow credits.
 """
 
 from fractions import Fraction

@@ -14,6 +14,7 @@ from tests.property.oracle_time import Span, cut, day_span, hours_touched, whole
 
 ZERO = Fraction(0)
 NO_SLOT = (0, 0)
+NO_BURST = ("time", "rate_card", "noncoincident_peak", "peak_shapley")
 
 
 @dataclass(frozen=True)
@@ -168,18 +169,22 @@ class Sharing:
         return None
 
     def charge(self, money: Entry, claim: Claim, span: Span, amount: Fraction) -> None:
-        self.entries.append(
-            replace(
-                money,
-                pool=self.name,
-                day=claim.day,
-                cause=claim.who.cause,
-                who=claim.who,
-                amount=amount,
-                claim=claim,
-                span=span,
-            )
-        )
+        above = self.burst(claim.who.team, money.slot)
+        for reason, part in (("usage", 1 - above), ("burst", above)):
+            if part:
+                self.put(money, claim, span, (reason, amount * part))
+
+    def put(self, money: Entry, claim: Claim, span: Span, what: tuple[str, Fraction]) -> None:
+        own = replace(money, pool=self.name, day=claim.day, cause=claim.who.cause, who=claim.who)
+        self.entries.append(replace(own, reason=what[0], amount=what[1], claim=claim, span=span))
+
+    def burst(self, team: str, slot: Span) -> Fraction:
+        """The part of a holder's use in a slot that is above its reservation."""
+        if self.pool.method in NO_BURST or team not in {offer.what for offer in self.reserved}:
+            return ZERO
+        used = sum((units for claim, _, units in self.usage(slot, None).claims if claim.who.team == team), ZERO)
+        promised = total_of([offer for offer in self.reserved if offer.what == team], slot, self.facts.clock.common)
+        return max(ZERO, used - promised) / used if used else ZERO
 
     # methods
 

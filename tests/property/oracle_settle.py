@@ -15,8 +15,8 @@ from tests.property.oracle_facts import Claim, Facts, Line, Who, in_force
 from tests.property.oracle_methods import ZERO, Entry, Idle, Sharing, blank, spread
 from tests.property.oracle_time import Span
 
-SETTLED = ("usage", "idle", "overhead")
-CURRENT = ("usage", "idle", "overhead", "credit", "adjustment")
+SETTLED = ("usage", "burst", "idle", "overhead")
+CURRENT = ("usage", "burst", "idle", "overhead", "credit", "adjustment")
 SMALLEST = Fraction(618, 10**21)
 K = TypeVar("K")
 
@@ -127,7 +127,7 @@ def by_cost(facts: Facts, name: str, pool: Pool, ledger: list[Entry]) -> list[En
     counted = [
         entry
         for entry in ledger
-        if entry.reason in SETTLED and not entry.who.is_system and entry.who.team != pool.from_owner
+        if counts_as_cost(entry) and not entry.who.is_system and entry.who.team != pool.from_owner
     ]
     if pool.over != "all" and pool.over:
         counted = [entry for entry in counted if entry.who.team in pool.over]
@@ -140,11 +140,15 @@ def by_cost(facts: Facts, name: str, pool: Pool, ledger: list[Entry]) -> list[En
                 nobody = replace(money, who=facts.team("_unallocated"), cause="no demand")
                 found += over_totals(money, totals) or [nobody]
     for entry in ledger if pool.from_owner else ():
-        if entry.reason in SETTLED and entry.who.team == pool.from_owner:
+        if counts_as_cost(entry) and entry.who.team == pool.from_owner:
             money = replace(entry, pool=name, reason="overhead", cause="", claim=None)
             shares = over_totals(money, totals)
             found += [*shares, replace(money, amount=-money.amount)] if shares else []
     return found
+
+
+def counts_as_cost(entry: Entry) -> bool:
+    return entry.reason in SETTLED or (entry.reason, entry.cause) == ("credit", "lent")
 
 
 def over_totals(money: Entry, totals: dict[tuple[str, Who], Fraction]) -> list[Entry]:

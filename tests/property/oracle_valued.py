@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from fractions import Fraction
 
 from tests.property.oracle_facts import Line
 from tests.property.oracle_methods import ZERO, Entry, Sharing
@@ -17,7 +18,73 @@ class Valued(Sharing):
     """One pool at work, with these methods too."""
 
     def ways(self) -> dict[str, Callable[[Entry, Line, Span], None]]:
-        return super().ways() | dict.fromkeys(BY_HOUR, self.by_hour) | dict.fromkeys(BY_TEAM, self.by_team)
+        return (
+            super().ways()
+            | {"two_part": self.two_part}
+            | dict.fromkeys(BY_HOUR, self.by_hour)
+            | dict.fromkeys(BY_TEAM, self.by_team)
+        )
+
+    def two_part(self, money: Entry, line: Line, slot: Span) -> None:
+        """Who reserved pays, used or not; who used more pays that too; lenders get it, once the unsold is gone."""
+        usage, common = self.usage(slot, None), self.facts.clock.common
+        used: dict[str, Fraction] = {}
+        promised: dict[str, Fraction] = {}
+        for claim, _, units in usage.claims:
+            used[claim.who.team] = used.get(claim.who.team, ZERO) + units
+        for offer in self.reserved:
+            promised[offer.what] = promised.get(offer.what, ZERO) + offer.rate * common(offer.span, slot)
+        sold = sum(promised.values(), ZERO)
+        if sold > usage.capacity:
+            promised = {team: units * usage.capacity / sold for team, units in promised.items()}
+            sold = usage.capacity
+        teams = sorted({*used, *promised})
+        above = {team: max(ZERO, used.get(team, ZERO) - promised.get(team, ZERO)) for team in teams}
+        spare = {team: max(ZERO, promised.get(team, ZERO) - used.get(team, ZERO)) for team in teams}
+        burst, unused = sum(above.values(), ZERO), sum(spare.values(), ZERO)
+        from_unsold = min(burst, usage.capacity - sold)
+        borrowed = min(burst - from_unsold, unused)
+        places = max(usage.capacity, sum(used.values(), ZERO) + unused - borrowed)
+        if not places:
+            self.idle(money, line, "unsold", money.amount, {})
+            return
+        rate = money.amount / places
+        dear = rate * self.dearer(money, slot, places)
+        for claim, span, units in usage.claims:
+            if units:
+                over = above[claim.who.team] / used[claim.who.team]
+                self.put(money, claim, span, ("usage", units * (1 - over) * rate))
+                self.put(money, claim, span, ("burst", units * over * dear))
+        for team in teams:
+            credit = dear * borrowed * spare[team] / unused if self.pool.lend_credit and unused else ZERO
+            self.to_holder(money, line, (team, "idle", "reserved"), spare[team] * rate)
+            self.to_holder(money, line, (team, "credit", "lent"), -credit)
+        free = usage.capacity - sold - from_unsold
+        down = min(free, usage.not_up)
+        for cause, units in (("down", down), ("unsold", free - down)):
+            if units > 0:
+                self.idle(money, line, cause, units * rate, {})
+        credited = dear * borrowed if self.pool.lend_credit else ZERO
+        charged = (sum(used.values(), ZERO) - burst) * rate + burst * dear + unused * rate - credited
+        left = money.amount - charged - max(ZERO, free) * rate
+        self.to_holder(money, line, ("_residual", "recovery", ""), left)
+
+    def dearer(self, money: Entry, slot: Span, places: Fraction) -> Fraction:
+        """A unit of burst costs its price, over all bills in the currency of the prices: so many times what it costs."""
+        if self.pool.burst_price is None or money.currency != self.facts.policy.currency:
+            return Fraction(1)
+        mine = [line for line in self.facts.lines if line.name == self.name]
+        whole = ZERO
+        for line in mine:
+            if line.row["BillingCurrency"] == money.currency and slot in self.slots(line):
+                whole += line.amount * self.facts.clock.common(slot, line.span) / (line.span[1] - line.span[0])
+        return self.pool.burst_price / 3600 * places / whole if whole > 0 else Fraction(1)
+
+    def to_holder(self, money: Entry, line: Line, what: tuple[str, str, str], amount: Fraction) -> None:
+        team, reason, cause = what
+        for part in self.money_by_day(line, money.slot, amount) if amount else ():
+            own = replace(part, pool=self.name, slot=money.slot, reason=reason, cause=cause)
+            self.entries.append(replace(own, who=self.facts.team(team)))
 
     def slots(self, line: Line) -> list[Span]:
         return [self.billing_of(line)] if self.pool.method in (*BY_HOUR, *BY_TEAM) else super().slots(line)

@@ -199,7 +199,7 @@ def draw_sharing(dice: random.Random, method: str, scene: Scene | None = None) -
     found |= draw_own(dice, method)
     if scene is None:
         return found
-    if method != "rate_card" and scene.gpu_scope == "resource":
+    if method not in ("rate_card", "two_part") and scene.gpu_scope == "resource":
         found["scope"] = "resource"
     if dice.random() < 0.4:
         found["weights"] = draw_weights(dice)
@@ -213,6 +213,8 @@ def draw_sharing(dice: random.Random, method: str, scene: Scene | None = None) -
 
 def draw_own(dice: random.Random, method: str) -> Map:
     """What only some methods know."""
+    if method == "two_part":
+        return draw_bursts(dice)
     if method == "capacity_rate":
         return draw_idle(dice)
     found = draw_hours(dice, method) if method in VALUES_HOURS else {}
@@ -220,6 +222,17 @@ def draw_own(dice: random.Random, method: str) -> Map:
         found["idle"] = dice.choice(("central", "proportional", "even"))
     if method != "rate_card" and dice.random() < 0.3:
         found["on_zero"] = dice.choice(("even", "unallocated"))
+    return found
+
+
+def draw_bursts(dice: random.Random) -> Map:
+    found: Map = {"idle": dice.choice(("central", "proportional", "even"))}
+    if dice.random() < 0.4:
+        found["burst_price"] = dice.choice((0, "0.5", "37.123"))
+    if dice.random() < 0.3:
+        found["lend_credit"] = "false"
+    if dice.random() < 0.3:
+        found["idle_slot"] = dice.choice(("hour", "day"))
     return found
 
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import NamedTuple, TypeVar
 
 from apportion.model.money import GRAINS_PER_ATTO
@@ -55,6 +56,11 @@ def with_sign_of_sum(amounts: Mapping[K, int]) -> dict[K, int]:
     whole = sum(amounts.values())
     sign = (1 if whole > 0 else -1) if counts(whole) else 0
     return {key: sign * grains for key, grains in amounts.items() if sign * grains > 0}
+
+
+def part_of(grains: int, share: Fraction) -> int:
+    """Floored."""
+    return grains * share.numerator // share.denominator
 
 
 def divide_up(grains: int, weights: Iterable[int], whole: int) -> list[int]:

@@ -11,8 +11,7 @@ from apportion.engine.bearers import Bearer
 from apportion.engine.calendar import Slot
 from apportion.engine.claims import WHOLE_POOL
 from apportion.engine.demand import UNITS, scale_of
-from apportion.engine.price import Load, Market, Priced, sum_cells
-from apportion.engine.weights import Used
+from apportion.engine.price import Load, Market, Priced, Used, sum_cells
 from apportion.errors import Problem
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN

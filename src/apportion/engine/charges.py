@@ -73,11 +73,11 @@ def followed(found: Mapping[Posting, Value], postings: list[Posting]) -> dict[Po
 
 
 def usage_nanos(plan: Plan) -> dict[Posting, int]:
-    """What was posted for use, by pool, day and owner; money that found no use has no workload."""
+    """What was posted for use, bursts included, by pool, day and owner; money that found no use has no workload."""
     days = {day: n for n, day in enumerate(plan.trace.setting.calendar.days)}
     out: dict[Posting, int] = defaultdict(int)
     for row in plan.postings.to_pylist():
-        if row["reason"] == "usage" and row["cause"] in ("", "no owner"):
+        if row["reason"] in ("usage", "burst") and row["cause"] in ("", "no owner"):
             owner = Owner(row["cost_centre"], row["department"], row["team"], row["project"], row["user"])
             out[row["bill"], row["component"], row["pool"], days[row["day"]], owner] += int(row["amount"].scaleb(9))
     return out

@@ -9,7 +9,7 @@ from apportion.engine.calendar import Calendar
 from apportion.engine.lines import Tranche
 from apportion.engine.price import spread, system_entry
 
-FOLLOWED = ("usage", "idle", "overhead")
+FOLLOWED = ("usage", "burst", "idle", "overhead")
 
 
 def charge_followers(tranches: Iterable[Tranche], account: Account, calendar: Calendar, bearers: Bearers) -> Account:

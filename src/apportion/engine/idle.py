@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from apportion.engine.account import Account, Entry, divide_up, with_sign_of_sum
 from apportion.engine.bearers import Bearers
 from apportion.engine.calendar import Slot
-from apportion.engine.price import Load, Market, Priced, system_entry
-from apportion.engine.weights import Used, factors
+from apportion.engine.price import Load, Market, Priced, Used, system_entry
+from apportion.engine.weights import factors
 from apportion.engine.workloads import declared
 from apportion.policy.document import Policy
 

@@ -5,7 +5,7 @@ and a bearer's charges are sums over its intervals of amount x (P(end) - P(start
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,8 +13,9 @@ from typing import Any
 
 import ibis
 import numpy as np
+import pyarrow as pa
 
-from apportion.engine.account import Column, divide_up
+from apportion.engine.account import Column, divide_up, part_of
 from apportion.engine.backend import Backend
 from apportion.engine.calendar import Calendar, Slot
 from apportion.engine.claims import WHOLE_POOL, Claim, Reach, claim, clip, given_back
@@ -23,7 +24,16 @@ from apportion.engine.demand import integrate_levels, measure_demand
 from apportion.engine.dues import Dues, MoneyOf, dues_of
 from apportion.engine.grids import integrate_grid, measure_curves, measured
 from apportion.engine.lines import Tranches
-from apportion.engine.price import Load, Market, Priced, Supply, holders_of, pool_rest, unused_reservations
+from apportion.engine.price import (
+    Load,
+    Market,
+    Priced,
+    Supply,
+    burst_shares,
+    holders_of,
+    pool_rest,
+    unused_reservations,
+)
 from apportion.engine.setting import Setting
 from apportion.engine.steps import (
     Due,
@@ -37,7 +47,7 @@ from apportion.engine.steps import (
     split_idle,
     used_due,
 )
-from apportion.engine.supply import Levels, read_levels
+from apportion.engine.supply import Levels
 from apportion.engine.wide import Whole, sum_by, zeros
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN
@@ -50,7 +60,7 @@ AMOUNT = {
 }  # what of a usage row pays for what was used, and for what was held without use
 
 
-def can_look_up(pool: Pool) -> bool:
+def can_look_up(pool: Pool, levels: Levels) -> bool:
     """Whether sums by day are all that the pool's rules ask for. Else, and for flows and occupied time, `price` goes slot by slot."""
     if pool.scope != "resource" or pool.method not in ("proportional", "capacity_rate"):
         return False
@@ -58,6 +68,10 @@ def can_look_up(pool: Pool) -> bool:
         return False
     shares_by_slot = pool.idle_slot != "period" and (pool.slot == "period" or pool.slot == pool.idle_slot == "hour")
     holds_by_period = pool.slot == "period" and pool.driver.kind in ("used", "blend") and pool.idle["held"] == "holder"
+    if (
+        pool.slot == "period" and levels.promised
+    ):  # late lines have slots that overlap, and a team may burst in one only
+        return False
     return pool.method == "proportional" or not (shares_by_slot or holds_by_period)
 
 
@@ -70,14 +84,12 @@ class Looked:
     rates: tuple[Fraction, ...]
 
 
-def price_by_look_up(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> Looked:
+def price_by_look_up(name: str, tranches: Tranches, place: tuple[Reach, Levels], setting: Setting) -> Looked:
     """Every slot of every resource of a pool. Its usage is kept by resource: then what is looked up next lies beside what was looked up last."""
     pool, calendar = setting.policy.pools[name], setting.calendar
+    reach, levels = place
     inside = set(reach.resources)
     curve_of = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources) if n in inside}
-    levels = Levels({}, {}, {})
-    if pool.method == "capacity_rate":
-        levels = read_levels(name, reach, tranches.resources_of(name), setting)
     seasons = setting.workforce.seasons if reach.resources and reach.persons else ()
     usage = setting.encoded.fresh if reads_once(pool, levels, setting) else None
     claims = [claim(name, reach, season, setting, usage) for season in seasons]
@@ -96,6 +108,7 @@ def price_by_look_up(name: str, tranches: Tranches, reach: Reach, setting: Setti
     tariff = tariff_of(steps, due, Most(tally.largest(), tally.row, tally.rows), market, tranches.all_money())
     for part in rows:
         charge(part, tariff, market, priced, setting.backend)
+        charge_bursts(part, tariff, market, priced, setting.backend)
     for each in claims:
         give_back(each, tariff, market, priced, setting)
     evenly = "even" in pool.idle.values()
@@ -149,7 +162,7 @@ def count(rows: list[Any], pool: Pool, curves: tuple[int, ...], levels: Levels, 
 
 def reserved_parts(market: Market, priced: Priced, dues: Dues) -> dict[Slot, Fraction]:
     """Of each slot, which part of what is neither held nor down was reserved: that of the whole pool."""
-    if not market.supply.reserved:
+    if not market.supply.reserved or market.pool.method != "capacity_rate":
         return {}
     out = {}
     for slot in set(zip(dues.first.tolist(), dues.last.tolist(), strict=True)):
@@ -206,6 +219,7 @@ class Tariff:
     grid: Grid
     columns: tuple[Column, ...]
     scales: Mapping[Kind, int]
+    slots: frozenset[Slot]
 
     def grains(self, values: Mapping[Kind, int], kind: str) -> Iterator[tuple[Column, int]]:
         for (name, n), value in values.items():
@@ -221,7 +235,10 @@ def tariff_of(steps: Steps, due: Mapping[str, Due], most: Most, market: Market, 
         scale = scale_for(*part.extremes(), all_money)
         for n, price in enumerate(heights(part, dues, scale, cells)):
             rates[kind, n], scales[kind, n] = Rate(AMOUNT[kind], price), scale
-    return Tariff(make_grid(rates, dues.curves[1:], market.calendar, most), dues.columns, scales)
+    slots = (
+        frozenset(zip(dues.first.tolist(), dues.last.tolist(), strict=True)) if market.supply.reserved else frozenset()
+    )
+    return Tariff(make_grid(rates, dues.curves[1:], market.calendar, most), dues.columns, scales, slots)
 
 
 def charge(rows: Any, tariff: Tariff, market: Market, priced: Priced, backend: Backend) -> None:
@@ -231,6 +248,40 @@ def charge(rows: Any, tariff: Tariff, market: Market, priced: Priced, backend: B
             priced.usage[column, day, load] += grains
         for column, grains in tariff.grains(values, "held"):
             priced.held[column, day, "held", market.bearers.owner_of(load[0])] += grains
+
+
+def charge_bursts(rows: Any, tariff: Tariff, market: Market, priced: Priced, backend: Backend) -> None:
+    """Which part of that is for use above a reservation: the rows of teams that burst are cut at the slots in which they do, and looked up again."""
+    found = [
+        (slot, team, share)
+        for slot in sorted(tariff.slots)
+        for team, share in burst_shares(market, priced, slot).items()
+    ]
+    if not found:
+        return
+    cut_rows = cut_at(rows, [(slot, team) for slot, team, _ in found], market, backend)
+    for (bearer, rate, number, day), values in value_rows(
+        cut_rows, tariff.grid, market, backend, ("bearer", "rate", "number")
+    ).items():
+        for column, grains in tariff.grains(values, "used"):
+            priced.burst[column, day, (bearer, rate)] += part_of(grains, found[number][2])
+
+
+def cut_at(rows: Any, places: Sequence[tuple[Slot, str]], market: Market, backend: Backend) -> Any:
+    """The parts of each team's rows that lie in its slots, each with the number of its place."""
+    calendar = market.calendar
+    bearers: dict[str, list[int]] = defaultdict(list)
+    for bearer, known in enumerate(market.bearers.all):
+        bearers[known.owner.team].append(bearer)
+    listed = [(bearer, n, slot) for n, (slot, team) in enumerate(places) for bearer in bearers[team]]
+    lent = backend.lend(pa.table({
+        "bearer": pa.array([bearer for bearer, _, _ in listed], pa.int32()),
+        "number": pa.array([n for _, n, _ in listed], pa.int64()),
+        "first_s": pa.array([calendar.start_s + slot[0] * calendar.cell_s for _, _, slot in listed], pa.int64()),
+        "last_s": pa.array([calendar.start_s + slot[1] * calendar.cell_s for _, _, slot in listed], pa.int64()),
+    }))  # fmt: skip
+    rows = rows.join(lent, ["bearer", rows.start_s < lent.last_s, rows.end_s > lent.first_s])
+    return rows.mutate(start_s=ibis.greatest(rows.start_s, rows.first_s), end_s=ibis.least(rows.end_s, rows.last_s))
 
 
 def give_back(each: Claim, tariff: Tariff, market: Market, priced: Priced, setting: Setting) -> None:

@@ -10,7 +10,7 @@ from apportion.engine.price import spread, system_entry
 from apportion.engine.setting import Setting
 from apportion.model.owner import Owner
 
-SHARED = ("usage", "idle", "overhead")
+SHARED = ("usage", "burst", "idle", "overhead", "credit")  # of credits only what was lent is there yet
 
 
 def charge_overhead(

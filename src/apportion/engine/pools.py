@@ -1,6 +1,5 @@
 """One pool from beginning to end: its money, the usage that shares it, and the account that its method makes of both."""
 
-from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from zoneinfo import ZoneInfo
@@ -16,14 +15,15 @@ from apportion.engine.lines import Tranches
 from apportion.engine.lookup import can_look_up, price_by_look_up
 from apportion.engine.occupancy import occupied_seconds, own_seconds, price_time
 from apportion.engine.players import price_players
-from apportion.engine.price import Load, Market, Priced, Supply, price_market, settle_account, slot_money
+from apportion.engine.price import Load, Market, Priced, Used, price_market, settle_account, slot_money
+from apportion.engine.reserved import price_reserved
 from apportion.engine.setting import Setting
-from apportion.engine.supply import read_supply
+from apportion.engine.supply import NO_LEVELS, integrate_supply, read_levels
 from apportion.engine.transfers import give_credits
-from apportion.engine.weights import Used, factors, load_weights, reshare, unweighted
+from apportion.engine.weights import factors, load_weights, reshare, scaled, unweighted
 from apportion.engine.workloads import Season, declared
 from apportion.errors import PolicyError, Problem
-from apportion.policy.methods import VALUED, VALUES_HOURS, VALUES_TEAMS
+from apportion.policy.methods import RESERVED, VALUES_HOURS, VALUES_TEAMS
 
 Curves = dict[int, dict[int, dict[Load, list[int]]]]
 
@@ -107,61 +107,66 @@ def read_demand(name: str, reach: Reach, setting: Setting) -> Demands:
 def charge_pool(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> PoolResult:
     """A pool that is shared by usage."""
     pool = setting.policy.pools[name]
-    if can_look_up(pool):
-        looked = price_by_look_up(name, tranches, reach, setting)
+    levels = read_levels(name, reach, tranches.resources_of(name), setting) if pool.method in RESERVED else NO_LEVELS
+    if can_look_up(pool, levels):
+        looked = price_by_look_up(name, tranches, (reach, levels), setting)
         return replace(charge_priced_pool(looked.market, looked.priced, looked.rates, setting), reach=reach)
     found = read_demand(name, reach, setting)
     numbers = {resource: number for number, resource in enumerate(setting.encoded.resources)}
     curve_of = {resource: number + 1 for resource, number in numbers.items() if number in set(reach.resources)}
     money = slot_money(tranches.of(name), pool, setting.calendar, curve_of)
-    supply = Supply({}, {}, {})
-    if pool.method in ("capacity_rate", *VALUED):
-        supply = read_supply(name, reach, tranches.resources_of(name), setting)
+    supply = integrate_supply(levels, setting.calendar)
     market = Market(name, pool, money, found.demand, found.credited, supply, setting.calendar, setting.bearers)
     if pool.method == "rate_card":
         return replace(charge_card_pool(market, found, setting), reach=reach)
-    market, priced = price(market, found, setting)
-    return replace(charge_priced_pool(market, priced, found.rates, setting), reach=reach)
+    market, priced, problems = price(market, found, setting)
+    return replace(charge_priced_pool(market, priced, found.rates, setting), reach=reach, problems=problems)
 
 
-def price(market: Market, found: Demands, setting: Setting) -> tuple[Market, Priced]:
+def price(market: Market, found: Demands, setting: Setting) -> tuple[Market, Priced, list[Problem]]:
     """By the pool's method; some lay the money anew."""
     if market.pool.method in VALUES_HOURS:
-        return price_hours(market, ZoneInfo(setting.policy.time_zone))
+        return *price_hours(market, ZoneInfo(setting.policy.time_zone)), []
     if market.pool.method in VALUES_TEAMS:
-        return market, price_players(market, f"{setting.period} {setting.policy.version} {market.name}")
-    return market, price_time(market, found.own) if market.pool.method == "time" else price_market(market)
+        return market, price_players(market, f"{setting.period} {setting.policy.version} {market.name}"), []
+    if market.pool.method == "two_part":
+        own = {bill for bill, currency in setting.currencies.items() if currency == setting.policy.currency}
+        return market, *price_reserved(market, own)
+    return market, price_time(market, found.own) if market.pool.method == "time" else price_market(market), []
 
 
 def charge_priced_pool(market: Market, priced: Priced, rates: tuple[Fraction, ...], setting: Setting) -> PoolResult:
     """Weights, idle and credits, once prices are known."""
-    usage, credited, weights = weighted(market, priced, rates, setting)
-    account = settle_account(market, priced, usage)
+    weighed = weigh(market, priced, rates, setting)
+    usage, weights = weighed.usage, weighed.weights
+    account = settle_account(market, priced, usage, weighed.burst)
     refuse_or_share_nowhere(market, priced, account, setting)
     account.merge(share_idle(market, priced, usage, weights, setting.policy))
-    later = give_credits(market.name, credited, setting.policy, setting.bearers)
+    later = give_credits(market.name, weighed.credited, setting.policy, setting.bearers)
     return PoolResult(account, later, market=market, priced=priced, weights=weights, usage=usage)
 
 
-def weighted(
-    market: Market, priced: Priced, rates: tuple[Fraction, ...], setting: Setting
-) -> tuple[Used, list[Used], dict[Load, int]]:
-    """Usage and credits after weights."""
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Usage, what of it is burst, and what credits give back, after weights."""
+
+    usage: Used
+    burst: Used
+    credited: list[Used]
+    weights: dict[Load, int]
+
+
+def weigh(market: Market, priced: Priced, rates: tuple[Fraction, ...], setting: Setting) -> Weighed:
+    parts = (priced.burst, *priced.credited)
     if not market.pool.weights:
-        return unweighted(priced.usage), [unweighted(used) for used in priced.credited], {}
+        burst, *credited = map(unweighted, parts)
+        return Weighed(unweighted(priced.usage), burst, credited, {})
     of_resource = {key for key in market.pool.weights if setting.resources.carries(key)}
-    loads = {load for parts in (priced.usage, *priced.credited) for _, _, load in parts}
+    loads = {load for part in (priced.usage, *parts) for _, _, load in part}
     weights = load_weights(market.pool, loads, setting.bearers, rates, of_resource)
     scale = factors(priced.usage, weights)
-    usage = reshare(priced.usage, weights, scale, setting.bearers)
-    credited = []
-    for used in priced.credited:
-        out: Used = defaultdict(int)
-        for (column, day, load), grains in used.items():
-            above, below = scale.get(column[:2], (0, 0))
-            out[column, day, load[0]] += grains * weights[load] * above // below if below else grains
-        credited.append(out)
-    return usage, credited, weights
+    burst, *credited = (scaled(part, weights, scale) for part in parts)
+    return Weighed(reshare(priced.usage, weights, scale, setting.bearers), burst, credited, weights)
 
 
 def refuse_or_share_nowhere(market: Market, priced: Priced, account: Account, setting: Setting) -> None:
@@ -195,11 +200,12 @@ def charge_card_pool(market: Market, found: Demands, setting: Setting) -> PoolRe
     )
     span = setting.calendar.widen(setting.period.interval(ZoneInfo(policy.time_zone)))
     priced, problems = price_card(market, span, own, setting.currencies, policy.currency)
-    usage, credited, weights = weighted(market, priced, found.rates, setting)
-    account = settle_account(market, priced, usage)
+    weighed = weigh(market, priced, found.rates, setting)
+    usage, weights = weighed.usage, weighed.weights
+    account = settle_account(market, priced, usage, weighed.burst)
     if own is None:
         account.merge(recovery(market, usage))
-    later = give_credits(market.name, credited, policy, setting.bearers)
+    later = give_credits(market.name, weighed.credited, policy, setting.bearers)
     if market.pool.free:
         later.merge(
             free_amounts(market, span, usage, setting.bearers.number(declared(market.pool.free.paid_by, policy)))

@@ -10,21 +10,22 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
 
-from apportion.engine.account import Account, Column, Entry, cumulative, divide_up
+from apportion.engine.account import Account, Column, Entry, cumulative, divide_up, part_of
 from apportion.engine.bearers import Bearers
 from apportion.engine.calendar import Calendar, Slot
 from apportion.engine.claims import WHOLE_POOL
 from apportion.engine.demand import ALLOCATED, HELD, UNITS, plus
 from apportion.engine.lines import Tranche
 from apportion.model.owner import Owner, system_owner
-from apportion.model.rows import IDLE, UNALLOCATED
-from apportion.policy.methods import VALUED
+from apportion.model.rows import IDLE, RESIDUAL, UNALLOCATED
+from apportion.policy.methods import SHOWS_IDLE, VALUED
 from apportion.policy.pool_parts import Cause
 from apportion.policy.pools import Pool
 
 Load = tuple[int, int]  # bearer, rate
 Cells = Mapping[int, Mapping[Load, list[int]]]  # cell -> load -> [units, allocated, held]
 Part = tuple[Column, int, Load]  # column, day, load
+Used = dict[tuple[Column, int, int], int]  # column, day, bearer -> grains
 Money = Mapping[
     tuple[int, Slot], Mapping[Column, Mapping[int, int]]
 ]  # curve, slot -> column -> day of the money -> grains
@@ -96,6 +97,12 @@ class Priced:
         default_factory=lambda: defaultdict(lambda: defaultdict(int))
     )
     unused: dict[Slot, dict[Owner, int]] = field(default_factory=dict)
+    burst: defaultdict[Part, int] = field(
+        default_factory=lambda: defaultdict(int)
+    )  # what of `usage` is above a reservation
+    bursting: dict[Slot, Mapping[str, Fraction]] = field(default_factory=dict)
+    lent: defaultdict[tuple[Column, int, int], int] = field(default_factory=lambda: defaultdict(int))
+    rest: defaultdict[tuple[Column, int], int] = field(default_factory=lambda: defaultdict(int))  # of bursts at a price
     curve: Sequence[SlotPrice] = ()
     played: list[Played] = field(default_factory=list)
 
@@ -174,12 +181,32 @@ def price_slot(
             keep_idle(market, priced, (step, column, idle_by_day(days, sum(parts), step)), demand)
         for (day, load), part in zip(order, parts, strict=True):
             priced.usage[column, day, load] += part
+            note_burst(market, priced, slot, (column, day, load), part)
             if market.pool.idle_slot != "period":
                 priced.loads[column.bill, column.component, idle_span(market, slot)][load] += part
         for number, cells in enumerate(market.credited):
             for (day, load), amounts in sum_cells(cells.get(curve, {}), slot, market.calendar).items():
                 priced.credited[number][column, day, load] += grains * amounts[UNITS] // units
     return step
+
+
+def note_burst(market: Market, priced: Priced, slot: Slot, where: Part, grains: int) -> None:
+    """Which part of a charge in a slot is for use above the team's reservation."""
+    if market.supply.reserved:
+        share = burst_shares(market, priced, slot).get(market.bearers[where[2][0]].owner.team)
+        if share:
+            priced.burst[where] += part_of(grains, share)
+
+
+def burst_shares(market: Market, priced: Priced, slot: Slot) -> Mapping[str, Fraction]:
+    """Of each team that holds a reservation: which part of what it used of the pool in the slot was above it."""
+    if slot not in priced.bursting:
+        used: dict[str, int] = defaultdict(int)
+        for (_, load), amounts in sum_cells(market.demand.get(WHOLE_POOL, {}), slot, market.calendar).items():
+            used[market.bearers[load[0]].owner.team] += amounts[UNITS]
+        above = {holder.team: used[holder.team] - over(cells, slot) for holder, cells in market.supply.reserved.items()}
+        priced.bursting[slot] = {team: Fraction(units, used[team]) for team, units in above.items() if units > 0}
+    return priced.bursting[slot]
 
 
 def idle_span(market: Market, slot: Slot) -> Slot | None:
@@ -193,7 +220,7 @@ def idle_span(market: Market, slot: Slot) -> Slot | None:
 def nothing(market: Market, priced: Priced, slot: Slot, column: Column, days: Mapping[int, int]) -> None:
     """Money in a slot that nobody used and whose capacity nobody stated."""
     for day, grains in days.items():
-        if market.pool.method == "capacity_rate":
+        if market.pool.method in SHOWS_IDLE:
             priced.idle[column, day, "unsold", idle_span(market, slot)] += grains
         else:
             priced.nowhere[column, day] += grains
@@ -287,12 +314,19 @@ def system_entry(column: Column, pool: str, day: int, cause: str, bearers: Beare
     return Entry(column, pool, day, reason, cause, bearers.number(system_owner(name)))
 
 
-def settle_account(market: Market, priced: Priced, usage: Mapping[tuple[Column, int, int], int]) -> Account:
-    """A pool's account so far: usage by bearer (weights done), holders' idle, and money that found nobody."""
+def settle_account(market: Market, priced: Priced, usage: Used, burst: Used) -> Account:
+    """A pool's account so far: usage and bursts by bearer (weights done), holders' idle and credits, and money that found nobody."""
     account = Account()
     for (column, day, bearer), grains in usage.items():
         cause = "no owner" if market.bearers[bearer].owner.team == UNALLOCATED else ""
-        account.add(Entry(column, market.name, day, "usage", cause, bearer), grains)
+        entry, above = Entry(column, market.name, day, "usage", cause, bearer), burst.get((column, day, bearer), 0)
+        account.add(entry, grains - above)
+        account.add(entry._replace(reason="burst"), above)
+    for (column, day, bearer), grains in priced.lent.items():
+        account.add(Entry(column, market.name, day, "credit", "lent", bearer), grains)
+    residual = market.bearers.number(system_owner(RESIDUAL))
+    for (column, day), grains in priced.rest.items():
+        account.add(Entry(column, market.name, day, "recovery", "", residual), grains)
     for (column, day, cause, bearer), grains in priced.held.items():
         account.add(Entry(column, market.name, day, "idle", cause, bearer), grains)
     for (column, day), grains in priced.nowhere.items():

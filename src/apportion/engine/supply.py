@@ -32,8 +32,11 @@ class Levels:
     promised: Mapping[Owner, Held]
 
 
-def read_supply(name: str, reach: Reach, named: set[str], setting: Setting) -> Supply:
-    found, calendar = read_levels(name, reach, named, setting), setting.calendar
+NO_LEVELS = Levels({}, {}, {})
+
+
+def integrate_supply(found: Levels, calendar: Calendar) -> Supply:
+    """Unit-seconds per cell."""
     return Supply(
         {curve: integrate_levels(levels, calendar) for curve, levels in found.offered.items()},
         {curve: integrate_levels(levels, calendar) for curve, levels in found.down.items()},

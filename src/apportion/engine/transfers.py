@@ -7,15 +7,15 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
-from apportion.engine.account import Account, Column, Entry, counts
+from apportion.engine.account import Account, Column, Entry, counts, part_of
 from apportion.engine.bearers import Bearers
-from apportion.engine.weights import Used
+from apportion.engine.price import Used
 from apportion.engine.workloads import declared
 from apportion.model.money import GRAIN, to_grains
 from apportion.policy.document import Policy
 from apportion.policy.rules import Adjustment
 
-ADJUSTABLE = ("usage", "idle", "overhead", "credit", "adjustment")
+ADJUSTABLE = ("usage", "burst", "idle", "overhead", "credit", "adjustment")
 WHOLE = 100
 Amounts = Sequence[tuple[Entry, int]]
 
@@ -29,10 +29,6 @@ class Books:
     days: Sequence[date]
     currencies: Mapping[str, str]
     previous: Mapping[str, Decimal]
-
-
-def part_of(grains: int, share: Fraction) -> int:
-    return grains * share.numerator // share.denominator
 
 
 def give_credits(pool: str, credited: Sequence[Used], policy: Policy, bearers: Bearers) -> Account:

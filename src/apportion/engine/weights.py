@@ -5,12 +5,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
 
-from apportion.engine.account import Column
 from apportion.engine.bearers import Bearers, known_labels
-from apportion.engine.price import Load, Part
+from apportion.engine.price import Load, Part, Used
 from apportion.policy.pools import Pool
-
-Used = dict[tuple[Column, int, int], int]  # column, day, bearer -> grains
 
 
 def load_weights(
@@ -53,6 +50,17 @@ def reshare(
                 (part for part in out if part[0][:2] == key), key=lambda part: (part[0], part[1], bearers.rank(part[2]))
             )
             out[first] += grains
+    return out
+
+
+def scaled(
+    part: Mapping[Part, int], weights: Mapping[Load, int], scale: Mapping[tuple[str, str], tuple[int, int]]
+) -> Used:
+    """A part of the charges (what credits give back, what is burst), scaled as they are."""
+    out: Used = defaultdict(int)
+    for (column, day, load), grains in part.items():
+        above, below = scale.get(column[:2], (0, 0))
+        out[column, day, load[0]] += grains * weights[load] * above // below if below else grains
     return out
 
 

@@ -116,7 +116,7 @@ BILL_DAYS = table(  # what the postings of a day must add up to; over the days, 
 
 IDLE, UNALLOCATED, RESIDUAL = "_idle", "_unallocated", "_residual"
 SYSTEM_OWNERS = (IDLE, UNALLOCATED, RESIDUAL)
-REASONS = ("usage", "idle", "overhead", "credit", "adjustment", "subsidy", "rounding", "recovery")
+REASONS = ("usage", "burst", "idle", "overhead", "credit", "adjustment", "subsidy", "rounding", "recovery")
 IDLE_CAUSES = ("unsold", "reserved", "held", "down")
 UNALLOCATED_CAUSES = ("no owner", "no pool", "no demand", "problem")
 

@@ -5,27 +5,31 @@ from types import MappingProxyType
 VALUES_HOURS = ("coincident_peak", "temporal_shapley", "time_of_use")
 VALUES_TEAMS = ("noncoincident_peak", "peak_shapley")
 VALUED = (*VALUES_HOURS, *VALUES_TEAMS)
-METERED = ("proportional", "time", "capacity_rate", "rate_card", *VALUED)
+SHOWS_IDLE = ("capacity_rate", "two_part")  # capacity that nobody used has its price in every slot
+RESERVED = ("proportional", *SHOWS_IDLE, *VALUED)  # reservations mean something: unused, or exceeded
+METERED = ("proportional", "time", "capacity_rate", "two_part", "rate_card", *VALUED)
 METHODS = ("direct", "even", "fixed", *METERED, "by_cost")
 LATER_METHODS = (
-    "two_part", "resource_weighted", "dominant_share", "reciprocal", "step_down", "energy_two_part",
+    "resource_weighted", "dominant_share", "reciprocal", "step_down", "energy_two_part",
 )  # fmt: skip
 
 # Without these the method cannot work.
 NEEDS = MappingProxyType({
     "fixed": ("shares",), "rate_card": ("meter", "prices"), "proportional": ("meter",), "time": ("meter",), "capacity_rate": ("meter",),
     "coincident_peak": ("meter",), "temporal_shapley": ("meter",), "time_of_use": ("meter", "times"),
-    "noncoincident_peak": ("meter",), "peak_shapley": ("meter",),
+    "noncoincident_peak": ("meter",), "peak_shapley": ("meter",), "two_part": ("meter",),
 })  # fmt: skip
 # With any other method these would be read and then silently mean nothing: refused.
 ONLY_WITH = MappingProxyType({
     "shares": ("fixed",), "members": ("even",), "prices": ("rate_card",), "free": ("rate_card",), "over": ("by_cost",), "from": ("by_cost",),
     "k": ("coincident_peak",), "weighted": ("temporal_shapley",), "times": ("time_of_use",),
+    "burst_price": ("two_part",), "lend_credit": ("two_part",),
 })  # fmt: skip
 # These are often left over when a method is changed: a warning.
 MATTERS_WITH = MappingProxyType({
-    "meter": METERED, "usage": METERED, "driver": ("proportional", "capacity_rate", "rate_card", *VALUED), "scope": METERED,
-    "idle": ("capacity_rate", "coincident_peak", "temporal_shapley", *VALUES_TEAMS), "idle_slot": ("capacity_rate",), "weights": METERED, "credit": METERED,
+    "meter": METERED, "usage": METERED, "driver": ("proportional", "capacity_rate", "two_part", "rate_card", *VALUED), "scope": METERED,
+    "idle": (*SHOWS_IDLE, "coincident_peak", "temporal_shapley", *VALUES_TEAMS), "idle_slot": SHOWS_IDLE, "weights": METERED, "credit": METERED,
     "on_zero": ("proportional", "time", *VALUED),
 })  # fmt: skip
+LEVELS_ONLY = ("two_part",)
 PERIOD_SLOT = ("proportional", "time")

@@ -12,7 +12,7 @@ from apportion.model.meters import METERS
 from apportion.policy.clause import Clause, nearest, wrong
 from apportion.policy.fields import SELECTOR_SCHEMA, Count, Labels, Name, Names, NotNegative, Text, YesNo
 from apportion.policy.match import Glob, find_label
-from apportion.policy.methods import NEEDS, ONLY_WITH, PERIOD_SLOT, VALUED
+from apportion.policy.methods import LEVELS_ONLY, NEEDS, ONLY_WITH, PERIOD_SLOT, VALUED
 from apportion.policy.pool_parts import (
     DEFAULT_IDLE,
     Credit,
@@ -62,6 +62,8 @@ class Pool(Clause):
     k: Count = 1
     weighted: YesNo = False
     times: tuple[Times, ...] = ()
+    burst_price: NotNegative | None = None
+    lend_credit: YesNo = True
     component: Name | None = None
     basis: Basis | None = None
     on_zero: Literal["unallocated", "even", "error"] = "unallocated"
@@ -129,6 +131,16 @@ class Pool(Clause):
                     hint=f"remove {key}, or use {meant}",
                     key=True,
                 )
+        if self.costs is None and not self.otherwise and self.from_ is None and self.method != "rate_card":
+            raise wrong(
+                "policy-missing-key",
+                "a pool says whose money it shares",
+                hint="add costs: {ServiceName: ...}, or costs: otherwise",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def slots_and_meters_fit_the_method(self) -> Self:
         if self.method in VALUED and self.slot == "period":
             raise wrong(
                 "policy-value",
@@ -136,11 +148,20 @@ class Pool(Clause):
                 "slot",
                 hint="write slot: hour, or slot: day",
             )
-        if self.costs is None and not self.otherwise and self.from_ is None and self.method != "rate_card":
+        if self.method == "two_part" and self.scope == "resource":
             raise wrong(
-                "policy-missing-key",
-                "a pool says whose money it shares",
-                hint="add costs: {ServiceName: ...}, or costs: otherwise",
+                "policy-value",
+                "reservations are those of a whole pool, so two_part has one price for it",
+                "scope",
+                hint="remove scope, or make one pool per kind of resource",
+            )
+        flow = next((name for name in self.meter if METERS[name].flow), None)
+        if flow and self.method in LEVELS_ONLY:
+            raise wrong(
+                "policy-value",
+                f"{self.method} counts what is held for a time, and {flow} flows",
+                "meter",
+                hint="name levels, such as gpu, cpu or memory, or use another method",
             )
         return self
 

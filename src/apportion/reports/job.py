@@ -21,6 +21,7 @@ from apportion.reports.sums import total
 
 Sums = defaultdict[tuple[Any, ...], Fraction]
 LEAF = ("team", "project", "user")
+PART_OF = {("burst", ""): "usage", ("credit", "lent"): "idle"}  # a charge covers both; what was lent was not idle
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,8 @@ def add_postings(postings: pa.Table) -> dict[str, Sums]:
     keys = ["reason", "cause", "pool", "day", *LEAF]
     grouped = postings.select([*keys, "amount"]).group_by(keys).aggregate([("amount", "sum")])
     for row in grouped.to_pylist():
-        amount, team, pool, reason = Fraction(row["amount_sum"]), row["team"], row["pool"], row["reason"]
+        amount, team, pool = Fraction(row["amount_sum"]), row["team"], row["pool"]
+        reason = PART_OF.get((row["reason"], row["cause"]), PART_OF.get((row["reason"], ""), row["reason"]))
         leaf = (pool, row["day"], *(row[name] for name in LEAF))
         sums[reason][team, pool] += amount
         if reason in ("usage", "idle"):

@@ -20,7 +20,7 @@ def test_the_list_says_what_a_policy_knows_now() -> None:
     rows = methods()
     assert {row["policy"] for row in rows} >= POLICY_NOW
     assert {row["name"] for row in rows if not row["in_split"]} == {"direct", "time", "by_cost"}
-    assert [row["name"] for row in rows if row["name"] == "two_part" and not row["in_policy"]]
+    assert [row["name"] for row in rows if row["name"] == "reciprocal" and not row["in_policy"]]
 
 
 @pytest.mark.parametrize("name", METHODS)

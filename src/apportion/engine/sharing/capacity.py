@@ -178,6 +178,7 @@ METHODS = (
         idle="unsold capacity that nobody burst into goes to _idle",
         burst="above the reservation, at cost or at burst_price_minor",
         reservation="paid whether used or not; lenders are credited, in proportion to what they left unused",
+        policy="two_part",
     ),
     Method(
         name="rate_card",
