@@ -151,6 +151,41 @@ POOLS = [
     ("policy-value", pool("meter: {gpu: §-1}"), "the least is 0"),
     ("policy-value", pool("meter: §{gpu: 0}"), ""),
     ("policy-value", pool("meter: §{gpu: 1, energy: 1}"), "two pools"),
+    ("policy-value", pool("meter: §gpu, method: energy_two_part, static_share: 0.3"), "{gpu: 1, energy: 1}"),
+    (
+        "policy-missing-key",
+        HEAD + "pools:\n  h100: §{costs: {a: b}, meter: {gpu: 1, energy: 1}, method: energy_two_part}\n",
+        "static_share",
+    ),
+    ("policy-value", pool("meter: {gpu: 1, energy: 1}, method: energy_two_part, static_share: §2"), "the most is 1"),
+    ("policy-value", pool("meter: gpu, §static_share: 1"), "energy_two_part"),
+    ("policy-value", pool("meter: §{gpu: 1, energy: 1}, method: resource_weighted"), "two pools"),
+    ("policy-value", pool("meter: {gpu: 1, cpu: §-1}, method: dominant_share"), "the least is 0"),
+    ("policy-reference", pool("method: reciprocal, serves: {§h10: 1}"), "did you mean 'h100'?"),
+    ("policy-loop", pool("method: reciprocal, serves: §{h100: 1}"), "shared by use"),
+    ("policy-value", pool("method: reciprocal, serves: §{h100: 0}"), "greater than 0"),
+    ("policy-value", pool("method: step_down, serves: {h100: §-1}"), "the least is 0"),
+    ("policy-missing-key", HEAD + "pools:\n  h100: §{costs: {a: b}, method: step_down}\n", "serves"),
+    ("policy-value", pool("meter: gpu, §serves: {a: 1}"), "reciprocal"),
+    (
+        "policy-loop",
+        HEAD
+        + "pools:\n  a: {costs: {x: y}, method: step_down, serves: §{b: 1}}\n  b: {costs: {x: z}, method: step_down, serves: {a: 1}}\n",
+        "shared by use",
+    ),
+    (
+        "policy-value",
+        HEAD
+        + "pools:\n  a: {costs: {x: y}, method: step_down, serves: {c: 1}}\n  b: {costs: {x: z}, method: §reciprocal, serves: {c: 1}}\n"
+        "  c: {costs: otherwise, method: even}\n",
+        "one of the two",
+    ),
+    (
+        "policy-value",
+        HEAD
+        + "pools:\n  a: {costs: {x: y}, method: step_down, serves: {§c: 1}}\n  c: {costs: otherwise, method: direct}\n",
+        "that is shared",
+    ),
     ("policy-value", pool("meter: gpu, driver: §alocated"), "did you mean 'allocated'?"),
     ("policy-type", pool("meter: gpu, driver: §blend"), "{blend: 0.5}"),
     ("policy-value", pool("meter: gpu, driver: {blend: §1.5}"), "the most is 1"),
@@ -158,7 +193,6 @@ POOLS = [
     ("policy-type", pool("meter: gpu, driver: §[used]"), ""),
     ("policy-value", pool("meter: gpu, method: §proportionl"), "did you mean 'proportional'?"),
     ("policy-value", pool("meter: gpu, method: §[even]"), ""),
-    ("method-not-yet", pool("meter: gpu, method: §reciprocal"), "capacity_rate"),
     ("policy-value", pool("by: §costs"), "did you mean 'cost'?"),
     ("policy-value", pool("method: even, §by: cost"), "remove one"),
     ("policy-missing-key", HEAD + "pools:\n  h100: §{costs: {a: b}}\n", "by: cost"),

@@ -57,7 +57,7 @@ def test_right(right: str) -> None:
         "pools: {p: {costs: others, by: cost}}\n",
         "pools: {p: {costs: {a: b}, meter: gpuu}}\n",
         "pools: {p: {costs: {a: b}, meter: {gpuu: 1}}}\n",
-        "pools: {p: {costs: {a: b}, method: reciprocal}}\n",
+        "pools: {p: {costs: {a: b}, method: recprocal}}\n",
         "pools: {p: {costs: {a: b}, meter: gpu, otherwise: true}}\n",
         "pools: {p: {costs: {a: b}, meter: gpu, idle: {unsold: holder}}}\n",
         "pools: {p: {costs: {a: b}, meter: gpu, driver: blend}}\n",

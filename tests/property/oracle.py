@@ -61,16 +61,21 @@ Reservations
  R27 two_part: unused reservations and credits lie on the days of the money, at team level; idle is down, then unsold. A burst price is what a
      unit costs over all of the slot's bills in the policy's currency, by their money there; other currencies, and slots whose money is
      not positive, charge bursts at cost. Overheads see costs after lending; followers do not follow credits.
+Several measures
+ R28 resource_weighted: a slot's money goes to the meters that have capacity or demand there, by their weights, and each is shared by capacity_rate
+     with its own capacity, held, down and reservations. energy_two_part: static_share of the money by what was allocated of the levels, the rest by
+     the flows, each as proportional. dominant_share: by teams' largest weight x units / max(capacity, demand) over the meters, inside a team by
+     its use of that meter; meters that tie count equally. No idle there.
 """
 
 from fractions import Fraction
 
 from tests.property.oracle_facts import Facts
 from tests.property.oracle_methods import Entry, spread
+from tests.property.oracle_parts import Parted
 from tests.property.oracle_rounding import Key, rest_of, round_tree
 from tests.property.oracle_settle import adjust, by_cost, credits_of, follow, free, reweigh, share_idle
 from tests.property.oracle_time import Breakpoints, Clock, EverySecond
-from tests.property.oracle_valued import Valued
 from tests.property.worlds import World
 
 __all__ = ["Breakpoints", "EverySecond", "Key", "attribute", "rest_of", "round_tree"]
@@ -90,7 +95,7 @@ def attribute(world: World, clock: Clock | None = None) -> dict[Key, Fraction]:
 
 def ledger_of(facts: Facts) -> list[Entry]:
     ledger = nobodys(facts)
-    sharings = [Valued(facts, name, pool) for name, pool in facts.policy.pools.items() if pool.method != "by_cost"]
+    sharings = [Parted(facts, name, pool) for name, pool in facts.policy.pools.items() if pool.method != "by_cost"]
     for sharing in sharings:
         sharing.run()
         reweigh(sharing)

@@ -1,7 +1,7 @@
 """What the oracle knows before it shares anything: owners, lines with their pools, and whose usage counts in which pool."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +12,7 @@ from apportion.model.meters import METERS
 from apportion.policy.document import Policy
 from apportion.policy.match import Selector, fill, find_label
 from apportion.policy.pools import Pool
+from tests.property.oracle_services import walk
 from tests.property.oracle_time import Clock, Span, day_begins, day_span, whole_cells
 from tests.property.worlds import World
 
@@ -48,10 +49,12 @@ class Line:
     follower: bool
     amount: Fraction
     span: Span
+    was: Pool | None = None
 
     @property
     def component(self) -> str:
-        return (self.pool.component if self.pool else None) or self.row["component"]
+        pool = self.was or self.pool
+        return (pool.component if pool else None) or str(self.row["component"])
 
     @property
     def group(self) -> Group:
@@ -144,7 +147,17 @@ class Facts:
 
     @cached_property
     def lines(self) -> list[Line]:
-        return [self.line(row) for row in self.world.cost_lines]
+        return [part for row in self.world.cost_lines for part in self.handed_on(self.line(row))]
+
+    def handed_on(self, line: Line) -> list[Line]:
+        """A line of a pool that serves others is theirs: many little lines that name no resource."""
+        if not line.pool or not line.pool.serves:
+            return [line]
+        row = {**line.row, "ResourceId": None, "ResourceName": None}
+        return [
+            replace(line, row=row, name=end, pool=self.policy.pools[end], amount=line.amount * part, was=line.pool)
+            for end, part in walk(self.policy.pools, line.name).items()
+        ]
 
     def line(self, row: Mapping[str, Any]) -> Line:
         labels = {

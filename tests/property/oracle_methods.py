@@ -14,7 +14,7 @@ from tests.property.oracle_time import Span, cut, day_span, hours_touched, whole
 
 ZERO = Fraction(0)
 NO_SLOT = (0, 0)
-NO_BURST = ("time", "rate_card", "noncoincident_peak", "peak_shapley")
+NO_BURST = ("time", "rate_card", "noncoincident_peak", "peak_shapley", "dominant_share", "energy_two_part")
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ import pyarrow as pa
 from apportion.model.rows import TABLES
 from apportion.policy.document import Policy
 from apportion.policy.load import load_policy
+from apportion.policy.methods import SERVICES
 from tests.property.worlds_policy import draw_policy
 from tests.property.worlds_rows import draw_rows
-from tests.property.worlds_scene import draw_scene
+from tests.property.worlds_scene import Scene, draw_scene
 
 Row = Mapping[str, Any]
 
@@ -77,7 +78,7 @@ def world(seed: int, size: int = 3, methods: Sequence[str] = ()) -> World:
     dice = random.Random(f"{seed}/{size}")
     scene = draw_scene(dice, size)
     if methods:
-        scene = replace(scene, gpu_method=methods[seed % len(methods)])
+        scene = staged(scene, methods[seed % len(methods)], seed)
     text, previous = draw_policy(dice, scene)
     rows = draw_rows(dice, scene)
     return World(
@@ -87,3 +88,15 @@ def world(seed: int, size: int = 3, methods: Sequence[str] = ()) -> World:
         previous=previous,
         name=f"world({seed}, {size})",
     )
+
+
+def staged(scene: Scene, method: str, seed: int) -> Scene:
+    """The same scene with a method of its own, and what that method needs to show."""
+    if method == "energy_two_part":
+        return replace(scene, gpu_method="capacity_rate", extras=scene.extras | {"energy"}, two_energies=True)
+    if method in SERVICES:
+        extras = scene.extras | {"storage", "licences", "rest"}
+        return replace(scene, gpu_method="capacity_rate", extras=extras, services=method)
+    if method in ("resource_weighted", "dominant_share") and seed % 4:
+        return replace(scene, gpu_method=method, gpu_meters=("gpu", "cpu", "memory"))
+    return replace(scene, gpu_method=method)

@@ -115,7 +115,7 @@ def draw_pools(dice: random.Random, scene: Scene) -> Map:
             "costs": {"ServiceName": "*Net"}, "usage": {"resource": "net-*"}, "meter": "network",
             **draw_sharing(dice, dice.choice(("proportional", "capacity_rate"))),
         },
-        "energy": lambda: {
+        "energy": lambda: draw_two_energies(dice, scene) if scene.two_energies else {
             "costs": {"ServiceName": "*Power"}, "usage": {"node": "*-gpu*"}, **dice.choice(({"meter": "energy"}, {"meter": "gpu", "component": "other"})),
             **draw_sharing(dice, "proportional"),
         },
@@ -130,7 +130,27 @@ def draw_pools(dice: random.Random, scene: Scene) -> Map:
     for name in ("storage", "network", "energy", "licences", "tagged", "cards", "platform", "rest"):
         if name in scene.extras:
             pools[name] = extras[name]()
+    return draw_services(dice, scene, pools) if scene.services else pools
+
+
+def draw_services(dice: random.Random, scene: Scene, pools: Map) -> Map:
+    """Up to three pools serve some of the others, each other and themselves."""
+    serving = [name for name in ("network", "storage", "licences") if name in pools][: dice.choice((1, 2, 3))]
+    ends = [name for name in pools if name not in (*serving, "tagged")]
+    for name in serving:
+        served = {end: dice.choice((1, "0.3", 20)) for end in dice.sample(ends, dice.randint(1, len(ends)))}
+        served |= {other: dice.choice((0, 1, 7, "2.5")) for other in serving if dice.random() < 0.7}
+        component: Map = {"component": "other"} if dice.random() < 0.3 else {}
+        pools[name] = {"costs": pools[name]["costs"], "method": scene.services, "serves": served, **component}
     return pools
+
+
+def draw_two_energies(dice: random.Random, scene: Scene) -> Map:
+    held = scene.gpu_meters[0]
+    return {
+        "costs": {"ServiceName": "*Power"}, "usage": {"node": "*"}, "meter": {held: dice.choice((1, 3)), "energy": 1},
+        "static_share": dice.choice(("0.3", 0, 1, "1/7")), **draw_sharing(dice, "energy_two_part"),
+    }  # fmt: skip
 
 
 def draw_support(dice: random.Random) -> Map:
@@ -190,7 +210,7 @@ def draw_sharing(dice: random.Random, method: str, scene: Scene | None = None) -
     """How a metered pool is shared; `scene` is given for the GPU pools, which get everything."""
     found: Map = {"method": method} if method != "capacity_rate" or dice.random() < 0.7 else {}
     driver = dice.choice(("allocated", "used", "used", "max", {"blend": "0.5"}, {"blend": "0.3"}))
-    if dice.random() < 0.7:
+    if dice.random() < 0.7 and method != "energy_two_part":
         found["driver"] = driver
     if method != "rate_card" and dice.random() < 0.5:
         found["slot"] = dice.choice(
@@ -215,6 +235,8 @@ def draw_own(dice: random.Random, method: str) -> Map:
     """What only some methods know."""
     if method == "two_part":
         return draw_bursts(dice)
+    if method == "resource_weighted":
+        return draw_idle(dice)
     if method == "capacity_rate":
         return draw_idle(dice)
     found = draw_hours(dice, method) if method in VALUES_HOURS else {}

@@ -40,6 +40,8 @@ class Scene:
     extras: frozenset[str]  # storage, network, energy, licences, tagged, cards, platform, rest
     issuers: tuple[tuple[str, str], ...]  # with the currency of their bill
     tight: bool  # less capacity than most ask for
+    services: str = ""  # the method by which some pools serve others
+    two_energies: bool = False  # the energy pool is shared by time held and by joules
 
     @property
     def hours(self) -> int:

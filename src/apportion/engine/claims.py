@@ -147,6 +147,8 @@ def given_back(claimed: Claim, rule: Credit, setting: Setting) -> Any | None:
 
 def component_of(pool: Pool) -> str:
     """Two pools may share one usage row if they are of different components."""
+    if pool.method == "energy_two_part" and not pool.component:
+        return "energy"
     return pool.component or next((METERS[name].component for name in pool.meter), "")
 
 

@@ -14,12 +14,14 @@ import pyarrow.compute as pc
 
 from apportion.engine.labels import Combinations, combine, first_of_each, keys_of, label_column, named_in
 from apportion.engine.resources import Resources
+from apportion.engine.services import hand_on
 from apportion.engine.wide import LARGEST_INT
 from apportion.errors import PolicyError, Problem
 from apportion.model.money import to_grains
 from apportion.model.rows import FOCUS_TEXT
 from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
+from apportion.policy.methods import SERVICES
 from apportion.policy.pools import Pool
 
 BASIS = {"effective": "EffectiveCost", "billed": "BilledCost", "list": "ListCost"}
@@ -217,7 +219,7 @@ def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resou
     }
     return Ledgered(
         bills=read_bills(lines, bill_of, amounts),
-        tranches=Tranches(sum_coded(pa.table(columns)), found.labels),
+        tranches=Tranches(hand_on(sum_coded(pa.table(columns)), policy), found.labels),
         pool_of=columns["pool"],
         bill_of=bill_of,
         amounts=amounts,
@@ -313,7 +315,8 @@ def component_column(lines: pa.Table, placed: Placed, declared: Mapping[str, Poo
 
 def resource_column(lines: pa.Table, placed: Placed, declared: Mapping[str, Pool], resources: Resources) -> pa.Array:
     """What the line paid for, where its pool cares: whichever of its id and its name some usage or capacity knows."""
-    cares = {name for name, pool in declared.items() if pool.scope == "resource" or pool.usage is None}
+    own = {name: pool for name, pool in declared.items() if pool.method not in SERVICES}
+    cares = {name for name, pool in own.items() if pool.scope == "resource" or pool.usage is None}
     known = pa.array(list(resources.labels), pa.string())
 
     def if_known(column: str) -> pa.ChunkedArray:

@@ -38,9 +38,11 @@ from apportion.model.meters import METERS
 from apportion.model.money import to_decimal
 from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
+from apportion.policy.methods import SERVICES
 
 RULES = "1"  # raised whenever the same evidence and policy may give other figures, so that old postings are not taken for false ones
 STATED = ("direct", "even", "fixed")
+NOT_SHARED = (*STATED, "by_cost", *SERVICES)  # by usage
 BOUNDS = ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s")
 NOBODY_CLAIMS = {NO_POOL: "no pool", PROBLEM: "problem"}
 
@@ -135,7 +137,7 @@ def charge_pools(lines: Ledgered, setting: Setting) -> dict[str, PoolResult]:
     """Every pool but the overheads, each on its own."""
     policy = setting.policy
     tranches = lines.tranches
-    shared = [name for name, pool in policy.pools.items() if pool.method not in (*STATED, "by_cost")]
+    shared = [name for name, pool in policy.pools.items() if pool.method not in NOT_SHARED]
     named = {name: tranches.resources_of(name) for name in shared}
     seasons = setting.workforce.seasons
     for season in seasons:

@@ -5,27 +5,25 @@ from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 from apportion.engine.account import Account, Column, divide_up
-from apportion.engine.calendar import Calendar
 from apportion.engine.cards import free_amounts, price_card, recovery
-from apportion.engine.claims import WHOLE_POOL, Reach, claim, component_of, given_back
-from apportion.engine.demand import Series, measure_demand, plus
+from apportion.engine.claims import Reach, component_of, rates_of
 from apportion.engine.hours import price_hours
 from apportion.engine.idle import share_idle
 from apportion.engine.lines import Tranches
 from apportion.engine.lookup import can_look_up, price_by_look_up
-from apportion.engine.occupancy import occupied_seconds, own_seconds, price_time
+from apportion.engine.markets import Demands, market_of
+from apportion.engine.occupancy import price_time
+from apportion.engine.parts import Portion, price_parts
 from apportion.engine.players import price_players
-from apportion.engine.price import Load, Market, Priced, Used, price_market, settle_account, slot_money
+from apportion.engine.price import Load, Market, Priced, Used, price_market, settle_account
 from apportion.engine.reserved import price_reserved
 from apportion.engine.setting import Setting
-from apportion.engine.supply import NO_LEVELS, integrate_supply, read_levels
+from apportion.engine.supply import NO_LEVELS, read_levels
 from apportion.engine.transfers import give_credits
 from apportion.engine.weights import factors, load_weights, reshare, scaled, unweighted
-from apportion.engine.workloads import Season, declared
+from apportion.engine.workloads import declared
 from apportion.errors import PolicyError, Problem
-from apportion.policy.methods import RESERVED, VALUES_HOURS, VALUES_TEAMS
-
-Curves = dict[int, dict[int, dict[Load, list[int]]]]
+from apportion.policy.methods import PARTED, RESERVED, VALUES_HOURS, VALUES_TEAMS
 
 
 @dataclass(slots=True)
@@ -41,67 +39,7 @@ class PoolResult:
     usage: Used = field(default_factory=dict)
     reach: Reach | None = None
     card: Column | None = None
-
-
-def by_curve(series: Series, season: Season, calendar: Calendar, out: Curves) -> None:
-    """Turn bearer-wise series into cell-wise ones, only inside the season."""
-    first, last = calendar.cell(season.interval.start_s), calendar.cell(season.interval.end_s)
-    for (curve, bearer, rate), cells in series.items():
-        here = out.setdefault(curve, {})
-        for cell, amounts in cells.items():
-            if first <= cell < last:
-                here.setdefault(cell, {})[bearer, rate] = amounts
-
-
-def whole_pool(curves: Curves) -> None:
-    """Beside the curves of single resources, the demand of all of them: what lines without a resource are shared by."""
-    whole: dict[int, dict[Load, list[int]]] = {}
-    for cells in curves.values():
-        for cell, loads in cells.items():
-            here = whole.setdefault(cell, {})
-            for load, amounts in loads.items():
-                known = here.get(load)
-                here[load] = plus(known, amounts) if known else amounts
-    curves[WHOLE_POOL] = whole
-
-
-@dataclass(slots=True)
-class Demands:
-    demand: Curves = field(default_factory=dict)
-    own: Curves = field(default_factory=dict)
-    credited: tuple[Curves, ...] = ()
-    rates: tuple[Fraction, ...] = (Fraction(1),)
-
-
-def read_demand(name: str, reach: Reach, setting: Setting) -> Demands:
-    """Unit-seconds by bearer and cell, season by season; and those that each credit rule gives back."""
-    pool = setting.policy.pools[name]
-    found = Demands(credited=tuple({} for _ in pool.credit))
-    if not reach.resources or not reach.persons:
-        return found
-    for season in setting.workforce.seasons:
-        claimed = claim(name, reach, season, setting)
-        found.rates = claimed.rates
-        if pool.method == "time":
-            by_curve(own_seconds(claimed.rows, setting.calendar), season, setting.calendar, found.own)
-            seconds = occupied_seconds(claimed.rows, setting.calendar, setting.bearers, setting.backend)
-            by_curve(seconds, season, setting.calendar, found.demand)
-        else:
-            by_curve(measure_demand(claimed.rows, pool, setting.calendar), season, setting.calendar, found.demand)
-        for rule, curves in zip(pool.credit, found.credited, strict=True):
-            rows = given_back(claimed, rule, setting)
-            if rows is None:
-                continue
-            series = (
-                own_seconds(rows, setting.calendar)
-                if pool.method == "time"
-                else measure_demand(rows, pool, setting.calendar)
-            )
-            by_curve(series, season, setting.calendar, curves)
-    if pool.scope == "resource":
-        for curves in (found.demand, found.own, *found.credited):
-            whole_pool(curves)
-    return found
+    portions: tuple[Portion, ...] = ()
 
 
 def charge_pool(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> PoolResult:
@@ -111,16 +49,20 @@ def charge_pool(name: str, tranches: Tranches, reach: Reach, setting: Setting) -
     if can_look_up(pool, levels):
         looked = price_by_look_up(name, tranches, (reach, levels), setting)
         return replace(charge_priced_pool(looked.market, looked.priced, looked.rates, setting), reach=reach)
-    found = read_demand(name, reach, setting)
-    numbers = {resource: number for number, resource in enumerate(setting.encoded.resources)}
-    curve_of = {resource: number + 1 for resource, number in numbers.items() if number in set(reach.resources)}
-    money = slot_money(tranches.of(name), pool, setting.calendar, curve_of)
-    supply = integrate_supply(levels, setting.calendar)
-    market = Market(name, pool, money, found.demand, found.credited, supply, setting.calendar, setting.bearers)
+    if pool.method in PARTED:
+        return charge_parts(name, tranches, reach, setting)
+    market, found = market_of(name, tranches, (reach, levels), setting)
     if pool.method == "rate_card":
         return replace(charge_card_pool(market, found, setting), reach=reach)
     market, priced, problems = price(market, found, setting)
     return replace(charge_priced_pool(market, priced, found.rates, setting), reach=reach, problems=problems)
+
+
+def charge_parts(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> PoolResult:
+    """A pool whose money is shared by several measures side by side."""
+    market, priced, portions = price_parts(name, tranches, reach, setting)
+    rates = rates_of(market.pool, setting.resources)[1]
+    return replace(charge_priced_pool(market, priced, rates, setting), reach=reach, portions=portions)
 
 
 def price(market: Market, found: Demands, setting: Setting) -> tuple[Market, Priced, list[Problem]]:

@@ -7,6 +7,8 @@ from apportion.model.rows import OUTCOMES
 from apportion.policy.clause import nearest
 from apportion.policy.document import Policy
 from apportion.policy.match import literal
+from apportion.policy.methods import SERVICES
+from apportion.policy.services import stuck
 from apportion.policy.tree import Path
 
 
@@ -25,6 +27,7 @@ class Finding:
 def mistakes(policy: Policy) -> Iterator[Finding]:
     yield from _unknown_pools(policy)
     yield from _claimed_twice(policy)
+    yield from _services(policy)
     yield from _unknown_outcomes(policy)
 
 
@@ -52,6 +55,31 @@ def _claimed_twice(policy: Policy) -> Iterator[Finding]:
                 other=("pools", seen[claim], "costs"),
             )
         seen.setdefault(claim, name)
+
+
+def _services(policy: Policy) -> Iterator[Finding]:
+    """Whom a pool may serve, and that its money ends somewhere."""
+    serving = [name for name, pool in policy.pools.items() if pool.method in SERVICES]
+    for name in serving:
+        pool, path = policy.pools[name], ("pools", name)
+        if pool.method != policy.pools[serving[0]].method:
+            sentence = f"pools {serving[0]!r} and {name!r} pass their money on in two ways"
+            yield Finding((*path, "method"), sentence, "policy-value", "use one of the two methods for all")
+        for receiver in pool.serves:
+            where = (*path, "serves", receiver)
+            if receiver not in policy.pools:
+                hint = nearest(receiver, policy.pools)
+                yield Finding(where, f"there is no pool {receiver!r}", "policy-reference", hint, key=True)
+            elif policy.pools[receiver].method == "direct":
+                sentence = f"{receiver!r} is paid by whoever its own lines name, so it cannot be served"
+                yield Finding(where, sentence, "policy-value", "serve a pool that is shared", key=True)
+    if all(receiver in policy.pools for name in serving for receiver in policy.pools[name].serves):
+        kept = stuck(policy.pools)
+        if kept is not None:
+            sentence = f"the money of {kept!r} never leaves the pools that serve each other"
+            yield Finding(
+                ("pools", kept, "serves"), sentence, "policy-loop", "let it serve a pool that is shared by use, too"
+            )
 
 
 def _unknown_outcomes(policy: Policy) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ from apportion.policy.fields import (
     once,
     read_name,
 )
-from apportion.policy.methods import LATER_METHODS, METHODS
+from apportion.policy.methods import METHODS
 from apportion.policy.rules import Dated
 
 Cause = Literal["unsold", "reserved", "held", "down"]
@@ -125,10 +125,6 @@ class Free(Clause):
 
 
 def read_method(given: Any) -> str:
-    if given in LATER_METHODS:
-        raise wrong(
-            "method-not-yet", f"the method {given} is not in this version", hint="use one of " + ", ".join(METHODS)
-        )
     if given not in METHODS:
         raise wrong("policy-value", f"there is no method {shown(given)}", hint=nearest(given, METHODS))
     return str(given)
@@ -139,12 +135,6 @@ def read_meters(given: Any) -> Any:
 
 
 def addable(meter: dict[str, Fraction]) -> dict[str, Fraction]:
-    if len({METERS[name].flow for name in meter}) > 1:
-        raise wrong(
-            "policy-value",
-            "levels (held for a time) and flows (moved or burnt) cannot be added up in one pool",
-            hint="make two pools",
-        )
     if not any(meter.values()):
         raise wrong("policy-value", "no meter has a weight greater than 0")
     return meter
@@ -194,6 +184,12 @@ def at_most_all(shares: dict[str, Fraction]) -> dict[str, Fraction]:
     if not whole:
         raise wrong("policy-value", "the shares come to 0 %", hint="shares are percents of the whole pool")
     return shares
+
+
+def some_weight(serves: dict[str, Fraction]) -> dict[str, Fraction]:
+    if not any(serves.values()):
+        raise wrong("policy-value", "nobody is served", hint="give some pool a part greater than 0")
+    return serves
 
 
 def read_over(given: Any) -> Any:
@@ -257,5 +253,6 @@ Idle = Annotated[
     dict[Cause, IdleRule], BeforeValidator(read_idle), AfterValidator(held_by_someone), WithJsonSchema(IDLE_SCHEMA)
 ]
 Shares = Annotated[dict[Name, Percent], AfterValidator(at_most_all)]
+Serves = Annotated[dict[Name, NotNegative], AfterValidator(some_weight)]
 Over = Annotated[tuple[str, ...] | Literal["all"], PlainValidator(read_over), WithJsonSchema(OVER_SCHEMA)]
 DriverWord = Annotated[Driver, WithJsonSchema(DRIVER_SCHEMA)]

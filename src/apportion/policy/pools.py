@@ -10,7 +10,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 
 from apportion.model.meters import METERS
 from apportion.policy.clause import Clause, nearest, wrong
-from apportion.policy.fields import SELECTOR_SCHEMA, Count, Labels, Name, Names, NotNegative, Text, YesNo
+from apportion.policy.fields import SELECTOR_SCHEMA, Count, Labels, Name, Names, NotNegative, Share, Text, YesNo
 from apportion.policy.match import Glob, find_label
 from apportion.policy.methods import LEVELS_ONLY, NEEDS, ONLY_WITH, PERIOD_SLOT, VALUED
 from apportion.policy.pool_parts import (
@@ -25,6 +25,7 @@ from apportion.policy.pool_parts import (
     Origin,
     Over,
     Price,
+    Serves,
     Shares,
     Times,
 )
@@ -64,6 +65,8 @@ class Pool(Clause):
     times: tuple[Times, ...] = ()
     burst_price: NotNegative | None = None
     lend_credit: YesNo = True
+    static_share: Share | None = None
+    serves: Serves = {}
     component: Name | None = None
     basis: Basis | None = None
     on_zero: Literal["unallocated", "even", "error"] = "unallocated"
@@ -119,7 +122,7 @@ class Pool(Clause):
     @model_validator(mode="after")
     def fits_its_method(self) -> Self:
         for key in NEEDS.get(self.method, ()):
-            if not getattr(self, key):
+            if getattr(self, key) in (None, (), {}):
                 raise wrong("policy-missing-key", f"the method {self.method} needs {key}", hint=f"add {key}: ...")
         for key, methods in ONLY_WITH.items():
             if ("from_" if key == "from" else key) in self.model_fields_set and self.method not in methods:
@@ -156,6 +159,21 @@ class Pool(Clause):
                 hint="remove scope, or make one pool per kind of resource",
             )
         flow = next((name for name in self.meter if METERS[name].flow), None)
+        level = next((name for name in self.meter if not METERS[name].flow), None)
+        if self.method == "energy_two_part" and not (flow and level):
+            raise wrong(
+                "policy-value",
+                "energy_two_part shares one part by what was held and the rest by what was burnt",
+                "meter",
+                hint="name one of each, as in meter: {gpu: 1, energy: 1}",
+            )
+        if flow and level and self.method != "energy_two_part":
+            raise wrong(
+                "policy-value",
+                "levels (held for a time) and flows (moved or burnt) cannot be added up in one pool",
+                "meter",
+                hint="make two pools",
+            )
         if flow and self.method in LEVELS_ONLY:
             raise wrong(
                 "policy-value",

@@ -114,6 +114,7 @@ METHODS = (
         example={"bill_minor": 1126000, "inputs": {"costs": COSTS, "shares": SERVICES}},
         idle="may be one of the receivers",
         burst="does not arise",
+        policy="reciprocal",
     ),
     Method(
         name="step_down",
@@ -126,6 +127,7 @@ METHODS = (
         example={"bill_minor": 1126000, "inputs": {"costs": COSTS, "shares": SERVICES, "order": ["Y", "Z"]}},
         idle="may be one of the receivers",
         burst="does not arise",
+        policy="step_down",
     ),
     Method(
         name="direct_method",

@@ -100,6 +100,7 @@ METHODS = (
             },
         },
         idle=VISIBLE,
+        policy="resource_weighted",
     ),
     Method(
         name="dominant_share",
@@ -116,6 +117,7 @@ METHODS = (
                 "usage": {"A": {"cpu": 3, "mem": 12}, "B": {"cpu": 6, "mem": 2}},
             },
         },
+        policy="dominant_share",
     ),
     Method(
         name="aumann_shapley_binding",
@@ -151,5 +153,6 @@ METHODS = (
         },
         idle="inside the static part",
         burst="the dynamic part",
+        policy="energy_two_part",
     ),
 )

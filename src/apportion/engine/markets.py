@@ -1,0 +1,89 @@
+"""What a pool's market is made of: its money by slot, what was asked for, and what was offered and promised."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from apportion.engine.calendar import Calendar
+from apportion.engine.claims import WHOLE_POOL, Reach, claim, given_back
+from apportion.engine.demand import Series, measure_demand, plus
+from apportion.engine.lines import Tranches
+from apportion.engine.occupancy import occupied_seconds, own_seconds
+from apportion.engine.price import Load, Market, slot_money
+from apportion.engine.setting import Setting
+from apportion.engine.supply import Levels, integrate_supply
+from apportion.engine.workloads import Season
+
+Curves = dict[int, dict[int, dict[Load, list[int]]]]
+
+
+def by_curve(series: Series, season: Season, calendar: Calendar, out: Curves) -> None:
+    """Turn bearer-wise series into cell-wise ones, only inside the season."""
+    first, last = calendar.cell(season.interval.start_s), calendar.cell(season.interval.end_s)
+    for (curve, bearer, rate), cells in series.items():
+        here = out.setdefault(curve, {})
+        for cell, amounts in cells.items():
+            if first <= cell < last:
+                here.setdefault(cell, {})[bearer, rate] = amounts
+
+
+def whole_pool(curves: Curves) -> None:
+    """Beside the curves of single resources, the demand of all of them: what lines without a resource are shared by."""
+    whole: dict[int, dict[Load, list[int]]] = {}
+    for cells in curves.values():
+        for cell, loads in cells.items():
+            here = whole.setdefault(cell, {})
+            for load, amounts in loads.items():
+                known = here.get(load)
+                here[load] = plus(known, amounts) if known else amounts
+    curves[WHOLE_POOL] = whole
+
+
+@dataclass(slots=True)
+class Demands:
+    demand: Curves = field(default_factory=dict)
+    own: Curves = field(default_factory=dict)
+    credited: tuple[Curves, ...] = ()
+    rates: tuple[Fraction, ...] = (Fraction(1),)
+
+
+def read_demand(name: str, reach: Reach, setting: Setting) -> Demands:
+    """Unit-seconds by bearer and cell, season by season; and those that each credit rule gives back."""
+    pool = setting.policy.pools[name]
+    found = Demands(credited=tuple({} for _ in pool.credit))
+    if not reach.resources or not reach.persons:
+        return found
+    for season in setting.workforce.seasons:
+        claimed = claim(name, reach, season, setting)
+        found.rates = claimed.rates
+        if pool.method == "time":
+            by_curve(own_seconds(claimed.rows, setting.calendar), season, setting.calendar, found.own)
+            seconds = occupied_seconds(claimed.rows, setting.calendar, setting.bearers, setting.backend)
+            by_curve(seconds, season, setting.calendar, found.demand)
+        else:
+            by_curve(measure_demand(claimed.rows, pool, setting.calendar), season, setting.calendar, found.demand)
+        for rule, curves in zip(pool.credit, found.credited, strict=True):
+            rows = given_back(claimed, rule, setting)
+            if rows is None:
+                continue
+            series = (
+                own_seconds(rows, setting.calendar)
+                if pool.method == "time"
+                else measure_demand(rows, pool, setting.calendar)
+            )
+            by_curve(series, season, setting.calendar, curves)
+    if pool.scope == "resource":
+        for curves in (found.demand, found.own, *found.credited):
+            whole_pool(curves)
+    return found
+
+
+def market_of(name: str, tranches: Tranches, place: tuple[Reach, Levels], setting: Setting) -> tuple[Market, Demands]:
+    """A pool's money over its slots, beside its demand and supply."""
+    reach, levels = place
+    pool = setting.policy.pools[name]
+    found = read_demand(name, reach, setting)
+    inside = set(reach.resources)
+    curve_of = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources) if n in inside}
+    money = slot_money(tranches.of(name), pool, setting.calendar, curve_of)
+    supply = integrate_supply(levels, setting.calendar)
+    return Market(name, pool, money, found.demand, found.credited, supply, setting.calendar, setting.bearers), found
