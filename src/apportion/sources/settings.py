@@ -8,6 +8,7 @@ from typing import Any
 from apportion.errors import ProjectError
 
 COMMON = ("name", "kind", "path")
+MOST = 10_000_000
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:
@@ -62,6 +63,20 @@ class Stanza:
                 raise ProjectError(
                     "invalid-setting", f"{key} has no {name!r}", where=self.where, hint=nearest(name, valid)
                 )
+        return dict(value)
+
+    def counts(self, key: str, valid: Collection[str]) -> dict[str, int]:
+        """A table of some of the valid names to whole numbers from 1."""
+        value = self.settings.get(key, {})
+        if not isinstance(value, Mapping):
+            raise self.refuse(key, "a table such as {a = 4}", value)
+        for name, count in value.items():
+            if name not in valid:
+                raise ProjectError(
+                    "invalid-setting", f"{key} has no {name!r}", where=self.where, hint=nearest(name, valid)
+                )
+            if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
+                raise self.refuse(f"{key}.{name}", f"a whole number from 1 to {MOST}", count)
         return dict(value)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 
 import pyarrow as pa
@@ -10,12 +11,14 @@ import pyarrow.compute as pc
 from apportion.model.meters import METERS
 from apportion.model.rows import SECOND
 from apportion.sources.cells.amounts import amounts, portion
+from apportion.sources.cells.gpus import gpus
 from apportion.sources.cells.instants import PER_SECOND, floor_divide, instants
 from apportion.sources.cells.labels import labels_from_cells, labels_from_columns
 from apportion.sources.cells.marks import Marks
 from apportion.sources.cells.parsed import Parsed
 from apportion.sources.cells.text import mask_of, rows_where, shown, text
 from apportion.sources.usage.mapping import How, MeterColumn
+from apportion.sources.usage.units import SHARED
 from apportion.sources.usage.words import in_our_words
 
 FAULTS = {
@@ -23,6 +26,7 @@ FAULTS = {
     "negative-amount": "is negative",
     "too-many-digits": "is too large",
     "invalid-time": "is not a time",
+    "unknown-share": "is a part of a GPU whose size nobody said (set sharing)",
 }
 
 
@@ -164,14 +168,14 @@ class Block:
 
     def wide(self, meter: MeterColumn) -> tuple[str, pa.Array, pa.Array, pa.Array]:
         """An empty cell, or a 0, is nothing of that meter."""
-        found = self.amount(meter.column, meter.scale)
+        found = self.amount(meter.meter, meter.column)
         used = pa.nulls(self.rows, pa.int64())
         if meter.used:
             cells = self.cells(meter.used)
             used = self.used(
                 portion(found, cells, meter.used_of)
                 if meter.used_of
-                else amounts(cells, meter.used_scale, measured=True),
+                else self.read(meter.meter, cells, meter.used_scale, measured=True),
                 meter.used,
             )
         some = pc.or_(pc.greater(found, 0), pc.greater(pc.fill_null(used, 0), 0))
@@ -180,22 +184,28 @@ class Block:
     def long(self, meter: str, own: pa.Array, amount: str) -> tuple[str, pa.Array, pa.Array, pa.Array]:
         column = self.how.columns[amount]
         others_empty = pc.if_else(own, self.plain_cells(column), None)
-        found = self.amount(column, self.how.scales[meter], others_empty)
+        found = self.amount(meter, column, others_empty)
         self.drop(pc.and_(own, others_empty.is_null()), "missing-amount", f"the row has no {amount} amount")
         used = pa.nulls(self.rows, pa.int64())
         if "used" in self.how.columns:
             cells = pc.if_else(own, self.plain_cells(self.how.columns["used"]), None)
-            used = self.used(amounts(cells, self.how.scales[meter], measured=True), self.how.columns["used"])
+            used = self.used(self.read(meter, cells, self.how.scales[meter], measured=True), self.how.columns["used"])
         return meter, pc.and_(pc.and_(self.keep, own), found.is_valid()), found, used
 
     def plain_cells(self, column: str) -> pa.Array:
         cells = self.cells(column)
         return pc.cast(cells, cells.type.value_type) if pa.types.is_dictionary(cells.type) else cells
 
-    def amount(self, column: str, scale: int, cells: pa.Array | None = None) -> pa.Array:
+    def read(self, meter: str, cells: pa.Array, scale: Fraction, *, measured: bool = False) -> Parsed:
+        """Base units, where `scale` of them are one of the log's units."""
+        if meter in SHARED:
+            return gpus(cells, scale, self.how.board, measured=measured)
+        return amounts(cells, int(scale), measured=measured)
+
+    def amount(self, meter: str, column: str, cells: pa.Array | None = None) -> pa.Array:
         """A bad amount leaves out this meter of the row, not the row."""
         cells = self.cells(column) if cells is None else cells
-        parsed = amounts(cells, scale)
+        parsed = self.read(meter, cells, self.how.scales[meter])
         self.marks.add_bad(
             parsed.bad,
             lambda row: f"{shown(column, cells, row)} {FAULTS[parsed.bad[row]]}; this amount is left out",

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from apportion.errors import ProjectError
+from apportion.model.gpus import SCHEMES, WHOLE, Board
 from apportion.model.meters import METERS
 from apportion.model.rows import OUTCOMES, STATES
 from apportion.model.times import Interval, parse_period, zone_named
@@ -18,7 +20,7 @@ from apportion.sources.usage.words import OUTCOME_WORDS, STATE_WORDS
 
 SETTINGS = (
     "records", "columns", "meters", "used_meters", "units", "used_units", "time", "time_zone", "labels", "label_prefix", "labels_json",
-    "outcomes", "states", "window", "delimiter",
+    "sharing", "outcomes", "states", "window", "delimiter",
 )  # fmt: skip
 COLUMNS = {  # parts of our rows that a log can give; the first one is required, and so is `start`
     "usage": (
@@ -47,9 +49,8 @@ class MeterColumn:
 
     meter: str
     column: str
-    scale: int
     used: str = ""
-    used_scale: int = 0
+    used_scale: Fraction = Fraction(0)
     used_of: int = 0
 
 
@@ -63,8 +64,9 @@ class How:
     meters: tuple[
         MeterColumn, ...
     ]  # one for each meter that has a column of its own; empty where a column names the meter
-    scales: Mapping[str, int]  # of every meter, for logs where a column names it
+    scales: Mapping[str, Fraction]  # of every meter, for logs where a column names it
     zone: ZoneInfo
+    board: Board = WHOLE  # into how many parts a shared GPU is cut
     time: str = "iso"
     labels: Mapping[str, str] = field(default_factory=dict)  # label -> column
     all_labels: bool = False
@@ -117,13 +119,15 @@ def mapping(found: Stanza) -> How:
     zone = zone_named(found.text("time_zone", "UTC"), found.where)
     labels, everything = label_columns(found.settings.get("labels", {}), found)
     period = found.text("window", "")
+    board = Board(**found.counts("sharing", SCHEMES))
     return How(
         source=found.text("name"),
         records=records,
         columns=columns,
-        meters=meter_columns(found, records, columns),
-        scales=scales(found, "units"),
+        meters=meter_columns(found, records, columns, board),
+        scales=scales(found, board),
         zone=zone,
+        board=board,
         time=found.word("time", FORMS, "iso"),
         labels=labels,
         all_labels=everything,
@@ -155,7 +159,7 @@ def flattened(value: Any) -> Any:
     return flat
 
 
-def meter_columns(found: Stanza, records: str, columns: Mapping[str, str]) -> tuple[MeterColumn, ...]:
+def meter_columns(found: Stanza, records: str, columns: Mapping[str, str], board: Board) -> tuple[MeterColumn, ...]:
     """Either `meters`, a column for each meter, or the columns `meter` and `allocated` (`amount`)."""
     meters, used = found.words("meters", METERS), found.words("used_meters", METERS)
     amount = "allocated" if records == "usage" else "amount"
@@ -182,19 +186,19 @@ def meter_columns(found: Stanza, records: str, columns: Mapping[str, str]) -> tu
             where=found.where,
             hint=nearest(stray[0], meters),
         )
-    units, used_units = scales(found, "units"), found.words("used_units", METERS)
+    units, used_units = scales(found, board), found.words("used_units", METERS)
     made = []
     for meter, column in meters.items():
         unit = used_units.get(meter)
         of = OF_ALLOCATED.get(unit or "", 0)
-        own = units[meter] if unit is None or of else scale(meter, unit, found.where)
-        made.append(MeterColumn(meter, column, units[meter], used.get(meter, ""), own, of))
+        own = units[meter] if unit is None or of else scale(meter, unit, board, found.where)
+        made.append(MeterColumn(meter, column, used.get(meter, ""), own, of))
     return tuple(made)
 
 
-def scales(found: Stanza, key: str) -> dict[str, int]:
-    units = found.words(key, METERS)
-    return {meter: scale(meter, units.get(meter), found.where) for meter in METERS}
+def scales(found: Stanza, board: Board) -> dict[str, Fraction]:
+    units = found.words("units", METERS)
+    return {meter: scale(meter, units.get(meter), board, found.where) for meter in METERS}
 
 
 def own_words(found: Stanza, key: str, valid: Sequence[str], known: Mapping[str, str]) -> dict[str, str]:
