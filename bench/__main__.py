@@ -20,7 +20,9 @@ def look_up(found: dict[str, Any], path: tuple[str, ...]) -> float:
 def table(results: dict[str, dict[str, Any]]) -> str:
     lines = [f"{'part':<12} {'figure':<28} {'found':>9}  target"]
     for part, path, bound, how in TARGETS:
-        if part in results:
+        if part in results and "skipped" in results[part]:
+            lines.append(f"{part:<12} {results[part]['skipped']}")
+        elif part in results:
             value = look_up(results[part], path)
             kept = value <= bound if how == "at most" else value >= bound
             lines.append(f"{part:<12} {' '.join(path):<28} {value:>9}  {how} {bound:g} {'ok' if kept else 'MISSED'}")

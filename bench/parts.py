@@ -22,6 +22,7 @@ from apportion.model.rows import USAGE
 from apportion.model.times import Interval
 from bench.measure import Clock, peak_gb
 from bench.peaks import peaks
+from bench.traces import surf_lisa
 from bench.worlds import HOURS, NODE_HOUR, NODES, START_S, TEAMS, ZONE, Size, world_of, write_usage
 
 ROUNDS = 5
@@ -263,6 +264,7 @@ PARTS: dict[str, Callable[[Path], Figures]] = {
     "ingest_1m": ingest_1m,
     "help": help_text,
     "peaks": peaks,
+    "surf_lisa": surf_lisa,
 }
 
 # (part, path to the figure, bound, how): what the project promises.
@@ -276,4 +278,5 @@ TARGETS: tuple[tuple[str, tuple[str, ...], float, str], ...] = (
     ("help", ("seconds_best",), 0.5, "at most"),
     ("peaks", ("temporal_shapley_1000_teams_seconds",), 2, "at most"),
     ("peaks", ("peak_shapley_200_teams_seconds",), 10, "at most"),
+    ("surf_lisa", ("plan_seconds_first",), 10, "at most"),
 )

@@ -16,6 +16,7 @@ from apportion.model.rows import TABLES
 from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
 from apportion.reports.sums import grouped, side_of
+from apportion.verbs.levels import as_levels
 from apportion.verbs.project import Project
 
 OWNERS = "team:"  # their side of the double entry
@@ -56,7 +57,7 @@ def build_world(project: Project, period: Period, policy: Policy, pins: Pins, ba
         policy=policy,
         cost_lines=lines,
         usage=usage_rows(project, pins["usage"], window, backend),
-        capacity=capacity,
+        capacity=as_levels(capacity),
         reservations=reservations,
         workloads=workloads,
         previous=previous_totals(project, period, policy.currency, pins.before_seq),
