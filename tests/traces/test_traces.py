@@ -57,7 +57,7 @@ def test_philly_month_by_month(tmp_path: Path) -> None:
     policy = {"effective": "2017-09-01", "zone": "UTC", "rule": "meter: gpu, method: proportional"}
     project = apportion.open_project(write_project(tmp_path, PHILLY, policy, bills))
     assert [one.problems for one in apportion.ingest(project)] == [(), ()]
-    total = 0
+    total = Decimal(0)
     for period in MONTHS:
         found = owed(apportion.plan(project, period))
         assert found == nonzero(known["by_month_and_group_split"][period])

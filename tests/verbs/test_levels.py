@@ -27,7 +27,7 @@ def test_a_month_of_samples_is_one_row() -> None:
 
 
 def test_what_differs_in_anything_stays_apart() -> None:
-    others = [
+    others: list[dict[str, Any]] = [
         {"resource": "n2"},
         {"meter": "cpu"},
         {"amount": 4},
