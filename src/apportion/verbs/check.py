@@ -18,6 +18,7 @@ from apportion.reports.words import counted
 from apportion.verbs.agreement import policy_for, short
 from apportion.verbs.gaps import Gap, gaps_of
 from apportion.verbs.ingest import deliver
+from apportion.verbs.overcommitted import overcommitted
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed, compute
 from apportion.verbs.project import Project
@@ -175,6 +176,13 @@ def coverage_findings(report: Report, gaps: tuple[Gap, ...], computed: Computed)
     for day in silent_days(computed):
         yield Finding(
             NOTE, "usage", day, "see whether the source delivered those days; apportion ingest reads them again"
+        )
+    for board in overcommitted(computed):
+        yield Finding(
+            NOTE,
+            "capacity",
+            board,
+            "mend the inventory; where boards are shared, `scope: resource` keeps each to its own money",
         )
 
 
