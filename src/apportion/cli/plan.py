@@ -7,6 +7,7 @@ import typer
 from apportion.cli.verb import OK, PENDING, Answer, Call, verb
 
 if TYPE_CHECKING:
+    from apportion.engine.bursts import Burst
     from apportion.render.sheet import Sheet
     from apportion.verbs.plan import Planned
 
@@ -83,7 +84,7 @@ def plan_sheet(made: "Planned") -> "Sheet":
 
 
 def plan_value(made: "Planned") -> dict[str, object]:
-    """The contract: `digest`, `equation`, `rows`, `bills`, `problems`; `sampled` says how shares were estimated, where they were."""
+    """The contract: `digest`, `equation`, `rows`, `bills`, `problems`; `sampled` says how shares were estimated, `bursts` what was used above reservations."""
     return {
         "period": made.period,
         "policy": made.policy,
@@ -97,7 +98,32 @@ def plan_value(made: "Planned") -> dict[str, object]:
         "bills": made.bills,
         "problems": made.problems,
         "sampled": made.sampled,
+        "bursts": [burst_value(burst) for burst in made.bursts],
     }
+
+
+def burst_value(burst: "Burst") -> dict[str, object]:
+    """`for_others` is what of the team's charge pays for nodes that only other teams' bursts used."""
+    from apportion.model.money import for_reading
+
+    return {
+        "pool": burst.pool,
+        "team": burst.team,
+        "unit_hours": for_reading(burst.unit_hours),
+        "slots": burst.slots,
+        "for_others": {currency: for_reading(amount) for currency, amount in burst.for_others.items()},
+    }
+
+
+def burst_notes(made: "Planned") -> list[str]:
+    from apportion.model.money import for_reading
+    from apportion.reports.words import shown
+
+    return [
+        f"bursts: {shown(for_reading(amount), currency)} of {burst.team}'s charge in {burst.pool} pays for nodes that only other teams' bursts used"
+        for burst in made.bursts
+        for currency, amount in burst.for_others.items()
+    ]
 
 
 def notes_of(made: "Planned") -> tuple[str, ...]:
@@ -109,7 +135,7 @@ def notes_of(made: "Planned") -> tuple[str, ...]:
     sums = (
         [one.sentence() for one in by_currency(made.equation)] if bills else [one.sentence() for one in made.equation]
     )
-    return ("\n".join((*bills, *sums)), made.tally, *problems, *more, f"digest {made.digest}")
+    return ("\n".join((*bills, *sums)), made.tally, *burst_notes(made), *problems, *more, f"digest {made.digest}")
 
 
 def add_to(app: typer.Typer) -> None:

@@ -69,6 +69,9 @@ def price_reserved(market: Market, own_bills: AbstractSet[str]) -> tuple[Priced,
         demand = sum_cells(market.demand.get(WHOLE_POOL, {}), slot, market.calendar)
         wanted = sum(amounts[UNITS] for amounts in demand.values())
         curve.append(SlotPrice(WHOLE_POOL, slot, int(terms.units), wanted, dict(terms.idle)))
+        priced.bursting[slot] = {
+            team: above / terms.used[team] for team in sorted(terms.used) if (above := terms.above(team))
+        }
         if terms.oversold:
             oversold.append(slot)
         if not terms.units:

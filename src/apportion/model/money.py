@@ -6,6 +6,7 @@ fine enough that no step's rounding is ever seen in a nano, and whole, so that e
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from operator import itemgetter
 
 DIGITS = 38
@@ -37,6 +38,11 @@ def from_nanos(nanos: int) -> Decimal:
     with localcontext() as context:
         context.prec = 120
         return Decimal(nanos).scaleb(-9)
+
+
+def for_reading(amount: Fraction) -> Decimal:
+    """The nearest nano; nothing is computed from it."""
+    return from_nanos(round(amount * NANO))
 
 
 def total_of(amounts: Iterable[Decimal]) -> Decimal:

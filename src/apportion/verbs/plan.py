@@ -1,9 +1,10 @@
 """What would be posted, against what is posted. Changes nothing but the plan kept for `apply`."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from apportion.books.shapes import StoredPlan
+from apportion.engine.bursts import Burst, bursts_of
 from apportion.engine.lines import Bill
 from apportion.engine.plan import RULES, Plan, World, make_plan
 from apportion.engine.price import Sampling
@@ -35,6 +36,7 @@ class Planned:
     bills: tuple[Bill, ...]
     problems: tuple[Problem, ...]
     plan: Plan
+    bursts: tuple[Burst, ...] = ()
 
     @property
     def sampled(self) -> dict[str, tuple[Sampling, ...]]:
@@ -58,10 +60,12 @@ def plan(project: Project, period: Period | str, engine: str | None = None, step
     keep(project, policy)
     pins = pins_of(project)
     head = project.books.head()
-    made = compute(project, period, policy, pins, step).plan
+    computed = compute(project, period, policy, pins, step)
+    made = computed.plan
     step("keeping the plan", 0, 0)
     project.books.save_plan(stored(made, pins, head, engine))
-    return beside_record(project, policy, made, head)
+    bursts = tuple(bursts_of(made, computed.world.cost_lines))
+    return replace(beside_record(project, policy, made, head), bursts=bursts)
 
 
 def engine_named(project: Project, name: str | None) -> str:

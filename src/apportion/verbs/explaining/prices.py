@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from zoneinfo import ZoneInfo
 
@@ -13,7 +12,7 @@ from apportion.engine.hours import local_start
 from apportion.engine.pools import PoolResult
 from apportion.engine.price import Played
 from apportion.model.meters import METERS
-from apportion.model.money import GRAIN, NANO, from_nanos
+from apportion.model.money import GRAIN, for_reading
 from apportion.model.times import Interval
 from apportion.policy.methods import VALUES_HOURS
 from apportion.policy.pools import Pool
@@ -50,7 +49,7 @@ def price_nodes(computed: Computed, name: str, span: Interval | None = None) -> 
     """Over the period, or over the slots that touch a span."""
     result, pool = computed.plan.trace.pools.get(name), computed.world.policy.pools[name]
     if pool.method == "rate_card":
-        listed = ", ".join(f"{from_nanos(round(price.price * NANO)):f} per {price.per}" for price in pool.prices)
+        listed = ", ".join(f"{for_reading(price.price):f} per {price.per}" for price in pool.prices)
         return (Node(f"listed prices: {listed}", {"prices": [str(price.price) for price in pool.prices]}),)
     if result is not None and result.priced is not None and result.priced.played:
         return tuple(players_node(played) for played in result.priced.played)
@@ -94,15 +93,15 @@ def currency_nodes(computed: Computed, result: PoolResult, currency: str, span: 
     unit = measure.name.removesuffix("s") if measure.name.endswith("hours") else measure.name
     offered = "offered" if pool.method == "capacity_rate" else "used"
     text = (
-        f"price per {unit}: {price_text(mean, currency)} on average = {shown(money_of(Fraction(grains, GRAIN)), currency)} / "
+        f"price per {unit}: {price_text(mean, currency)} on average = {shown(for_reading(Fraction(grains, GRAIN)), currency)} / "
         f"{measure.amount(units)} {offered}"
     )
     if prices[0] != prices[-1]:
         text += f"; by {pool.slot} and curve between {price_text(prices[0], currency)} and {price_text(prices[-1], currency)}"
     facts = {
-        "mean": money_of(mean),
-        "lowest": money_of(prices[0]),
-        "highest": money_of(prices[-1]),
+        "mean": for_reading(mean),
+        "lowest": for_reading(prices[0]),
+        "highest": for_reading(prices[-1]),
         "steps": len(steps),
         "units": str(units),
     }
@@ -154,14 +153,9 @@ def players_node(played: Played) -> Node:
     return Node(text, facts)
 
 
-def money_of(amount: Fraction) -> Decimal:
-    """To nanos, for reading."""
-    return from_nanos(round(amount * NANO))
-
-
 def price_text(price: Fraction, currency: str) -> str:
     """Four digits that count, and never fewer places than the currency has: a GiB-hour costs less than a cent."""
-    exact = money_of(price)
+    exact = for_reading(price)
     if not exact:
         return shown(exact, currency)
     after = max(places(currency), min(9, DIGITS - exact.adjusted() - 1))

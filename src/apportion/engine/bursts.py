@@ -1,0 +1,167 @@
+"""Bursts, measured: what each team used above its reservation, and how much of a team's charge is for the bursts of others.
+
+One price for a whole pool is also the price of the nodes that were started for somebody's burst. Of each slot we ask what a unit would have cost
+without the nodes that only bursting teams used; what it cost more, times what a team used elsewhere, is what it paid for those others. Where every
+resource has a price of its own, nobody does.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import ibis
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.engine.calendar import Slot
+from apportion.engine.claims import WHOLE_POOL, Reach, claim
+from apportion.engine.demand import WIDE, integrate_levels, scale_of
+from apportion.engine.grids import measured
+from apportion.engine.lines import Tranche
+from apportion.engine.parts import with_pool
+from apportion.engine.plan import Plan
+from apportion.engine.pools import PoolResult
+from apportion.engine.price import Market, Priced, over, spread
+from apportion.engine.setting import Setting
+from apportion.engine.supply import read_levels
+from apportion.model.money import GRAIN, to_grains
+from apportion.model.times import Interval
+
+HOUR_S = 3600
+ONE_PRICE = ("proportional", "capacity_rate", "two_part")
+Use = dict[int, dict[str, int]]  # curve -> team -> unit-seconds
+Costs = dict[tuple[int, Slot], dict[str, int]]  # curve, slot -> currency -> grains
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """A team in a pool: unit-hours above its reservation, in how many slots, and by currency what of its charge is for others' bursts."""
+
+    pool: str
+    team: str
+    unit_hours: Fraction
+    slots: int
+    for_others: Mapping[str, Fraction]
+
+
+def bursts_of(plan: Plan, cost_lines: pa.Table) -> Iterator[Burst]:
+    """Of every pool in which somebody used more than it had reserved; by pool and team."""
+    for name, result in sorted(plan.trace.pools.items()):
+        market, priced = result.market, result.priced
+        if market is None or priced is None or result.reach is None or not any(priced.bursting.values()):
+            continue
+        setting = with_pool(plan.trace.setting, name, market.pool.model_copy(update={"scope": "resource"}))
+        slots = sorted(slot for slot, shares in priced.bursting.items() if shares)
+        use = use_of(name, result.reach, setting, slots)
+        paid: Mapping[str, Mapping[str, Fraction]] = {}
+        if market.pool.scope == "pool" and market.pool.method in ONE_PRICE:
+            mine = cost_lines.filter(pc.equal(plan.trace.lines.pool_of, name))
+            amounts = plan.trace.lines.amounts.filter(pc.equal(plan.trace.lines.pool_of, name))
+            costs = costs_of(mine, amounts, setting, market)
+            paid = paid_for_others(Shared(market, priced, result.reach, setting), use, costs)
+        yield from team_bursts(name, result, use, paid)
+
+
+def team_bursts(
+    name: str, result: PoolResult, use: Mapping[Slot, Use], paid: Mapping[str, Mapping[str, Fraction]]
+) -> Iterator[Burst]:
+    market, priced = result.market, result.priced
+    if market is None or priced is None:
+        return
+    hours = scale_of(market.pool).natural / HOUR_S
+    above: dict[str, list[Fraction]] = defaultdict(list)
+    for slot, here in use.items():
+        for team, share in priced.bursting[slot].items():
+            above[team].append(share * sum(teams.get(team, 0) for teams in here.values()))
+    for team in sorted({*above, *paid}):
+        yield Burst(name, team, sum(above[team], Fraction(0)) * hours, len(above[team]), paid.get(team, {}))
+
+
+def use_of(name: str, reach: Reach, setting: Setting, slots: list[Slot]) -> dict[Slot, Use]:
+    """Unit-seconds by slot, resource and team."""
+    calendar, backend = setting.calendar, setting.backend
+    found: dict[Slot, Use] = {slot: defaultdict(lambda: defaultdict(int)) for slot in slots}
+    lent = backend.lend(pa.table({
+        "number": pa.array(range(len(slots)), pa.int64()),
+        "first_s": pa.array([calendar.start_s + first * calendar.cell_s for first, _ in slots], pa.int64()),
+        "last_s": pa.array([calendar.start_s + last * calendar.cell_s for _, last in slots], pa.int64()),
+    }))  # fmt: skip
+    for season in setting.workforce.seasons:
+        claimed = claim(name, reach, season, setting)
+        rows = measured(claimed, claimed.rows, setting.policy.pools[name])
+        rows = rows.join(lent, [rows.start_s < lent.last_s, rows.end_s > lent.first_s])
+        seconds = ibis.least(rows.end_s, rows.last_s) - ibis.greatest(rows.start_s, rows.first_s)
+        rows = rows.mutate(amount=rows.units.cast(WIDE) * seconds.cast(WIDE))
+        sums = rows.group_by("number", "curve", "bearer").aggregate(amount=rows.amount.sum().cast(WIDE)).to_pyarrow()
+        for row in sums.to_pylist():
+            team = setting.bearers[row["bearer"]].owner.team
+            found[slots[row["number"]]][row["curve"]][team] += int(row["amount"])
+    return found
+
+
+def costs_of(lines: pa.Table, amounts: pa.Array, setting: Setting, market: Market) -> Costs:
+    """Money of the lines that name a resource, by resource, slot and currency."""
+    numbers = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources)}
+    out: Costs = defaultdict(lambda: defaultdict(int))
+    names = ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s", "ResourceId", "ResourceName")
+    for row, amount in zip(lines.select([*names, "BillingCurrency"]).to_pylist(), amounts.to_pylist(), strict=True):
+        curve = numbers.get(row["ResourceId"]) or numbers.get(row["ResourceName"])
+        if curve is None:
+            continue
+        charge, billing = (Interval(row[f"{name}_start_s"], row[f"{name}_end_s"]) for name in ("charge", "billing"))
+        tranche = Tranche("", "", "", -1, "", charge, billing, (), to_grains(amount))
+        for slot, _, grains in spread(tranche, market.pool.slot, market.calendar):
+            out[curve, slot][row["BillingCurrency"]] += grains
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A pool with one price, beside the setting in which its resources are told apart."""
+
+    market: Market
+    priced: Priced
+    reach: Reach
+    setting: Setting
+
+
+def paid_for_others(pool: Shared, use: Mapping[Slot, Use], costs: Costs) -> dict[str, dict[str, Fraction]]:
+    """Team -> currency -> what of its charge is for nodes that only other, bursting teams used."""
+    out: dict[str, dict[str, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+    offered = capacity_by_curve(pool)
+    for step in pool.priced.curve:
+        here = use.get(step.slot, {})
+        bursting = set(pool.priced.bursting.get(step.slot, ()))
+        started = {
+            n: teams for n, teams in here.items() if {team for team, units in teams.items() if units} <= bursting
+        }
+        taken = sum(sum(teams.values()) for teams in started.values())
+        if not taken:
+            continue
+        there = sum(over(offered.get(n, {}), step.slot) for n in started)
+        left = step.units - (taken if pool.market.pool.method == "proportional" else max(taken, there))
+        for currency, money in currencies_of(pool, step.slot).items():
+            without = money - sum(costs[n, step.slot][currency] for n in started)
+            extra = Fraction(money, step.units) - Fraction(without, left) if left > 0 else Fraction(0)
+            if extra <= 0:
+                continue
+            for team in {team for teams in here.values() for team in teams}:
+                own = sum(teams.get(team, 0) for teams in started.values())
+                elsewhere = sum(teams.get(team, 0) for teams in here.values()) - own
+                out[team][currency] += elsewhere * extra * Fraction(taken - own, taken) / GRAIN
+    return {
+        team: {key: part for key, part in parts.items() if part} for team, parts in out.items() if any(parts.values())
+    }
+
+
+def capacity_by_curve(pool: Shared) -> dict[int, dict[int, int]]:
+    levels = read_levels(pool.market.name, pool.reach, set(), pool.setting)
+    return {curve: integrate_levels(held, pool.setting.calendar) for curve, held in levels.offered.items()}
+
+
+def currencies_of(pool: Shared, slot: Slot) -> dict[str, int]:
+    out: dict[str, int] = defaultdict(int)
+    for column, days in pool.market.money[WHOLE_POOL, slot].items():
+        out[pool.setting.currencies[column.bill]] += sum(days.values())
+    return out
