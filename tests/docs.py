@@ -27,8 +27,9 @@ Data goes to stdout, talk and progress to stderr. `NO_COLOR` is honoured. `--pro
 
 METHODS_INTRO = """# Methods
 
-Made by `make docs` from what `apportion methods METHOD` prints: formula, what a method promises and what it breaks, and an example as `apportion split`
-solves it. How a policy sets them: [the policy](policy.md).
+Made by `make docs` from what `apportion methods METHOD` prints: formula, what a method promises, what it breaks with a problem that shows it, and an
+example as `apportion split` solves it. Amounts are in minor units; what a method does not read is a remark on how the problem came about.
+How a policy sets them: [the policy](policy.md).
 """
 
 
@@ -63,8 +64,16 @@ def methods_page() -> str:
 def method_text(name: str) -> str:
     about = methods.method(name)
     example = about.pop("Example")
-    lines = [f"- **{title}**: {'; '.join(body.splitlines())}" for title, body in about.items() if body]
+    lines = [f"- **{title}**:{listed(body)}" for title, body in about.items() if body]
     return f"\n## {name}\n\n" + "\n".join(lines) + f"\n\n```text\n{example}\n```\n"
+
+
+def listed(body: str) -> str:
+    """On one line; where lines have lines of their own, a list: what, a problem as code, what comes of it."""
+    if "\n  " not in body:
+        return " " + "; ".join(body.splitlines())
+    items = re.findall(r"^(\S.*)\n  (.*)\n  (.*)$", body, re.MULTILINE)
+    return "".join(f"\n  - {what}\n    `{problem}`: {outcome}" for what, problem, outcome in items)
 
 
 def headings(page: str) -> set[str]:

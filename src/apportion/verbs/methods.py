@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from apportion.engine.sharing import METHODS, Method, SplitError, solve
+from apportion.engine.sharing.axioms import violation
 
 
 def methods() -> list[dict[str, Any]]:
@@ -36,7 +37,8 @@ def method(name: str) -> dict[str, str]:
         "Formula": found.formula,
         "Choose it when": found.choose,
         "Holds": "\n".join(found.holds),
-        "Breaks": "\n".join(found.breaks) or "nothing that it promises",
+        "Breaks": "\n".join(broken(found, axiom) for axiom in found.breaks) or "nothing that is known",
+        **({"Mind": found.mind} if found.mind else {}),
         "Idle": found.idle,
         "Burst": found.burst,
         "Reservation": found.reservation,
@@ -48,6 +50,18 @@ def method(name: str) -> dict[str, str]:
 def where(method: Method) -> str:
     split = "in `split`" if method.share else "not in `split`, which sees no cost lines"
     return f"in a policy as `{method.policy}`; {split}" if method.policy else f"{split}; not yet in a policy"
+
+
+def broken(method: Method, axiom: str) -> str:
+    """The axiom, a problem, and what goes wrong in it, computed here and now."""
+    given = method.breaks[axiom]
+    problem = {
+        "method": method.name,
+        **method.example,
+        "params": {},
+        **given,
+    }  # an example may name the method that stands in
+    return f"{axiom}\n  {json.dumps(given, ensure_ascii=False)}\n  {violation(axiom, problem)}"
 
 
 def example(method: Method) -> str:

@@ -6,12 +6,19 @@ from fractions import Fraction
 from apportion.engine.sharing.given import IDLE, RESIDUAL, Given, Shares, add, refuse, union
 from apportion.engine.sharing.method import (
     ADDITIVITY,
+    CORE,
     EFFICIENCY,
+    FORESIGHT,
     MONOTONE,
     NULL_PLAYER,
+    RESPONSIVE,
     SPLIT_PROOF,
+    STAND_ALONE,
     SYMMETRY,
+    TIME_SHIFT,
+    TIME_SPLIT,
     Method,
+    case,
 )
 from apportion.engine.sharing.proportional import by_weight
 
@@ -109,7 +116,12 @@ def rate_card(given: Given) -> Shares:
 
 
 VISIBLE = "shown: to _idle (central), over users (proportional), in equal parts (even), or to who held it unused (reservation)"
-FAIR = (EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF)
+FAIR = (EFFICIENCY, SYMMETRY, ADDITIVITY, MONOTONE, SPLIT_PROOF)
+ASKED_AND_USED = {
+    "request": {"a": 2, "b": 1},
+    "usage": {"a": 2, "b": 1},
+    "series": {"a": [1, 1], "b": [0, 1]},
+}
 
 METHODS = (
     Method(
@@ -117,8 +129,15 @@ METHODS = (
         share=capacity_rate,
         reads=("capacity", "usage", "idle", "unused_reservation"),
         formula="x_i = C * u_i / max(K, sum(u)); the rest is idle",
-        holds=FAIR,
-        breaks=(NULL_PLAYER + " (where idle is shared evenly or by reservation)",),
+        holds=(*FAIR, NULL_PLAYER, TIME_SPLIT, TIME_SHIFT, STAND_ALONE, CORE),
+        breaks={
+            NULL_PLAYER + " (where idle is shared evenly)": case(
+                10000, idle="even", capacity=10, usage={"a": 4, "b": 0}
+            ),
+            NULL_PLAYER + " (where idle goes to who reserved it)": case(
+                10000, idle="reservation", capacity=10, usage={"a": 4, "b": 0}, unused_reservation={"b": 3}
+            ),
+        },
         choose="the default of a new policy: nobody pays for what others left idle, and idle has a line of its own",
         example={
             "bill_minor": 10000,
@@ -135,7 +154,12 @@ METHODS = (
         reads=("request", "usage", "capacity", "idle", "unused_reservation", "on_zero"),
         formula="capacity_rate with u_i = max(request_i, usage_i)",
         holds=FAIR,
-        breaks=("thrift: using less than was requested saves nothing",),
+        breaks={
+            RESPONSIVE + " (below the request)": case(10000, request={"a": 8, "b": 2}, usage={"a": 2, "b": 2}),
+            NULL_PLAYER + " (a request is paid, used or not)": case(10000, request={"a": 8}, usage={"a": 0, "b": 2}),
+            STAND_ALONE + " (without a capacity)": case(6000, **ASKED_AND_USED),
+            CORE + " (without a capacity)": case(6000, **ASKED_AND_USED),
+        },
         choose="over-requesting is the problem: whoever blocks capacity pays for it",
         example={
             "bill_minor": 10000,
@@ -152,7 +176,14 @@ METHODS = (
         reads=("request", "usage", "alpha", "capacity", "idle", "unused_reservation", "on_zero"),
         formula="u_i = alpha * request_i + (1 - alpha) * usage_i; capacity_rate with a capacity, else proportional",
         holds=FAIR,
-        breaks=("plainness: alpha is somebody's judgement",),
+        breaks={
+            NULL_PLAYER + " (a request is paid in part, used or not)": case(
+                10000, alpha="1/2", request={"a": 8}, usage={"a": 0, "b": 4}
+            ),
+            STAND_ALONE + " (without a capacity)": case(6000, alpha="1/2", **ASKED_AND_USED),
+            CORE + " (without a capacity)": case(6000, alpha="1/2", **ASKED_AND_USED),
+        },
+        mind="alpha is somebody's judgement",
         choose="the blame for idle is to be shared between asking and using",
         example={
             "bill_minor": 10000,
@@ -168,8 +199,25 @@ METHODS = (
         share=two_part,
         reads=("capacity", "reserved", "usage", "lend_credit", "burst_rate", "burst_price_minor"),
         formula="x_i = rho * (r_i + b_i) - credit for what i lent, rho = C / K, b_i = max(0, u_i - r_i)",
-        holds=(EFFICIENCY, SYMMETRY, ADDITIVITY, MONOTONE),
-        breaks=(NULL_PLAYER + " (a holder that used nothing pays, by intent)",),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            ADDITIVITY,
+            MONOTONE,
+            SPLIT_PROOF,
+            STAND_ALONE,
+        ),
+        breaks={
+            NULL_PLAYER + " (a holder that used nothing pays, by intent)": case(
+                10000, capacity=10, reserved={"a": 6}, usage={"a": 0, "b": 2}
+            ),
+            CORE + " (a group could lend inside itself before it takes unsold capacity)": case(
+                6000, capacity=3, reserved={"a": 1}, usage={"b": 1}
+            ),
+            EFFICIENCY + " (only through _residual, where a burst has a price)": case(
+                10000, burst_rate="price", burst_price_minor=3000, capacity=10, reserved={"a": 6}, usage={"b": 2}
+            ),
+        },
         choose="quotas are sold to teams, and bursts above them are welcome",
         example={
             "bill_minor": 10000,
@@ -185,8 +233,25 @@ METHODS = (
         share=rate_card,
         reads=("price_minor", "quantity"),
         formula="x_i = p * q_i; _residual = C - sum(x), negative when the price recovers too much",
-        holds=(SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF, "foresight: the price is known ahead"),
-        breaks=(EFFICIENCY + " (only through _residual)",),
+        holds=(
+            SYMMETRY,
+            NULL_PLAYER,
+            MONOTONE,
+            SPLIT_PROOF,
+            TIME_SPLIT,
+            TIME_SHIFT,
+            FORESIGHT,
+        ),
+        breaks={
+            EFFICIENCY + " (only through _residual)": case(10000, price_minor=250, quantity={"a": 20, "b": 10}),
+            ADDITIVITY + " (each bill is met by the whole price)": case(10000, price_minor=250, quantity={"a": 20}),
+            STAND_ALONE + " (where the price is above cost)": case(
+                1000, price_minor=250, quantity={"a": 3, "b": 2}, series={"a": [3], "b": [2]}
+            ),
+            CORE + " (where the price is above cost)": case(
+                1000, price_minor=250, quantity={"a": 3, "b": 2}, series={"a": [3], "b": [2]}
+            ),
+        },
         choose="predictability matters more than recovery, or a launch is subsidised",
         example={"bill_minor": 100000, "inputs": {"price_minor": 250, "quantity": {"vision": 200, "speech": 100}}},
         idle="inside _residual",

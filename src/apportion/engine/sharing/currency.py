@@ -3,7 +3,16 @@
 from fractions import Fraction
 
 from apportion.engine.sharing.given import Given, read_number, refuse
-from apportion.engine.sharing.method import EFFICIENCY, Method
+from apportion.engine.sharing.method import (
+    ADDITIVITY,
+    EFFICIENCY,
+    MONOTONE,
+    NULL_PLAYER,
+    SPLIT_PROOF,
+    SYMMETRY,
+    Method,
+    case,
+)
 from apportion.engine.sharing.proportional import proportional
 
 PLACES = {
@@ -57,8 +66,18 @@ METHODS = (
             "classes",
         ),
         formula="C' = round(C * rate), once; then x_i = C' * u_i / sum(u)",
-        holds=(EFFICIENCY,),
-        breaks=("additivity in the cents: two bills converted apart may differ by a minor unit from both together",),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            MONOTONE,
+            SPLIT_PROOF,
+        ),
+        breaks={
+            ADDITIVITY + " (in the cents: each conversion rounds)": case(
+                1, bill_currency="EUR", report_currency="USD", rate="0.5", drivers={"a": 1}
+            ),
+        },
         choose="a bill in one currency, reported in another",
         example={
             "inputs": {

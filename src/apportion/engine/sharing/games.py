@@ -7,11 +7,13 @@ from apportion.engine.sharing.method import (
     ADDITIVITY,
     CORE,
     EFFICIENCY,
+    MONOTONE,
     NULL_PLAYER,
     SPLIT_PROOF,
     STAND_ALONE,
     SYMMETRY,
     Method,
+    case,
 )
 from apportion.engine.sharing.shapley import MOST_PLAYERS, shapley_values
 
@@ -91,6 +93,10 @@ def scrb(given: Given) -> Shares:
 
 
 TVA = {"N": 163520, "F": 140826, "P": 250096, "N+F": 301607, "N+P": 378821, "F+P": 367370, "N+F+P": 412584}
+RUNWAY = {"a": 2, "b": 2, "a+b": 2}
+CROWD = {"a": 3, "b": 3, "a+b": 9}
+TRIANGLE = {"a": 1, "b": 1, "c": 1, "a+b": 1, "a+c": 1, "b+c": 1, "a+b+c": 2}
+NESTED = {"a": 3000, "b": 600, "c": 1200, "a+b": 3000, "a+c": 3000, "b+c": 1200, "a+b+c": 3000}
 
 METHODS = (
     Method(
@@ -99,7 +105,11 @@ METHODS = (
         reads=("coalition_cost",),
         formula="x_i = C / v(N) * average over all orders of v(S + i) - v(S)",
         holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY),
-        breaks=(SPLIT_PROOF, STAND_ALONE + " (unless groups save by joining)", CORE),
+        breaks={
+            SPLIT_PROOF: case(6000, coalition_cost=RUNWAY, peaks={"a": 2, "b": 2}),
+            STAND_ALONE + " (unless groups save by joining)": case(9000, coalition_cost=CROWD),
+            CORE + " (even where groups save by joining)": case(6000, coalition_cost=TRIANGLE),
+        },
         choose="a few sponsors, and the cost of every combination is known",
         example={"bill_minor": 412584, "inputs": {"coalition_cost": TVA}},
         idle="part of the table",
@@ -111,7 +121,12 @@ METHODS = (
         reads=("coalition_cost", "order"),
         formula="x_i = C / v(N) * (v(S + i) - v(S)), S = those before i in the order",
         holds=(EFFICIENCY, ADDITIVITY, NULL_PLAYER),
-        breaks=(SYMMETRY, SPLIT_PROOF),
+        breaks={
+            SYMMETRY: case(6000, coalition_cost=RUNWAY, order=["a", "b"]),
+            SPLIT_PROOF: case(6000, coalition_cost=RUNWAY, order=["a", "b"], peaks={"a": 2, "b": 2}),
+            STAND_ALONE + " (unless groups save by joining)": case(9000, coalition_cost=CROWD, order=["a", "b"]),
+            CORE + " (even where groups save by joining)": case(6000, coalition_cost=TRIANGLE, order=["a", "b", "c"]),
+        },
         choose="priority classes: production first, batch pays only what it adds",
         example={"bill_minor": 412584, "inputs": {"coalition_cost": TVA, "order": ["P", "N", "F"]}},
         idle="part of the table",
@@ -123,7 +138,13 @@ METHODS = (
         reads=("coalition_cost", "benefits"),
         formula="x_i = C / v(N) * (m_i + joint * g_i / sum(g)), m_i = v(N) - v(N - i), g_i = max(0, min(benefit_i, v(i)) - m_i)",
         holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER),
-        breaks=(ADDITIVITY, SPLIT_PROOF, CORE),
+        breaks={
+            ADDITIVITY: case(3000, coalition_cost=NESTED),
+            MONOTONE: case(6000, coalition_cost={"a": 2, "b": 1, "a+b": 2}, benefits={"b": 1}, peaks={"a": 2, "b": 1}),
+            SPLIT_PROOF: case(6000, coalition_cost=RUNWAY, peaks={"a": 2, "b": 2}),
+            STAND_ALONE + " (unless groups save by joining)": case(9000, coalition_cost=CROWD),
+            CORE + " (even where groups save by joining)": case(6000, coalition_cost=TRIANGLE),
+        },
         choose="few big sponsors of one joint investment",
         example={
             "bill_minor": 412584,

@@ -16,21 +16,42 @@ TIME_SPLIT = "split-proofness in time: appearing as two owners, each in other sl
 TIME_SHIFT = "time-shift safety: moving demand off the peak never costs more"
 STAND_ALONE = "stand-alone: nobody pays more than it would alone"
 CORE = "core: no group pays more than it would by itself"
+RESPONSIVE = "responsiveness: using nothing lowers the share"
+FORESIGHT = "foresight: neither the bill nor what others use changes a share"
+SHIELDING = (
+    "shielding: nobody's share depends on how much bigger users use, where the bill is what the cost function says"
+)
+ORDER_FREE = "order-freedom: no pool comes first"
+CAUSATION = "causation: what pools do for each other counts"
+
+PARAMS = {"k", "idle", "alpha", "burst_rate", "burst_price_minor"}
+Case = Mapping[str, Any]
+
+
+def case(bill: int, **given: Any) -> Case:
+    """A small problem, as `split` takes it but for the method's name. What the method does not read is a remark on how it came about."""
+    params = {name: value for name, value in given.items() if name in PARAMS}
+    inputs = {name: value for name, value in given.items() if name not in PARAMS}
+    return {"bill_minor": bill, **({"params": params} if params else {}), "inputs": inputs}
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One way to share. `policy` is how a policy writes it today, empty while only `split` knows it; `share` is None where only a policy does."""
+    """One way to share. `policy` is how a policy writes it today, empty while only `split` knows it; `share` is None where only a policy does.
+
+    `breaks` has a counterexample for every axiom that does not hold, or not in the case that brackets name.
+    """
 
     name: str
     share: Callable[[Given], Shares] | None
     reads: tuple[str, ...]
     formula: str
     holds: tuple[str, ...]
-    breaks: tuple[str, ...]
+    breaks: Mapping[str, Case]
     choose: str
     example: Mapping[str, Any]
     idle: str = "hidden in the rate: users of the pool pay it"
     burst: str = "the same rate as everything else"
     reservation: str = "ignored"
     policy: str = ""
+    mind: str = ""

@@ -16,6 +16,7 @@ from apportion.engine.sharing.method import (
     TIME_SHIFT,
     TIME_SPLIT,
     Method,
+    case,
 )
 from apportion.engine.sharing.proportional import by_weight
 
@@ -87,7 +88,12 @@ METHODS = (
         reads=("series", "k", "capacity", "on_zero"),
         formula="x_i = C * sum(d_i(t)) / sum(D(t)) over the k slots of highest total D; ties at the last place share it",
         holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, SPLIT_PROOF, TIME_SPLIT, STAND_ALONE, CORE),
-        breaks=(MONOTONE, TIME_SHIFT),
+        breaks={
+            MONOTONE: case(6000, series={"a": [2, 5], "b": [3, 0]}),
+            TIME_SHIFT: case(6000, series={"a": [1, 1], "b": [1, 0]}),
+            STAND_ALONE + " (with k above 1)": case(6000, k=2, series={"a": [1, 1], "b": [1, 0]}),
+            CORE + " (with k above 1)": case(6000, k=2, series={"a": [1, 1], "b": [1, 0]}),
+        },
         choose="the bill is driven by a few peaks: whoever stays off them rides free",
         example={"bill_minor": 10000, "params": {"k": 2}, "inputs": {"series": SERIES}},
         idle=HEADROOM,
@@ -100,7 +106,11 @@ METHODS = (
         reads=("series", "peaks", "capacity", "on_zero"),
         formula="x_i = C * max_t d_i(t) / sum_j max_t d_j(t)",
         holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF, STAND_ALONE),
-        breaks=(TIME_SPLIT, TIME_SHIFT, CORE),
+        breaks={
+            TIME_SPLIT: case(6000, series={"a": [1, 1], "b": [1, 0]}),
+            TIME_SHIFT: case(6000, series={"a": [1, 0], "b": [1, 1]}),
+            CORE: case(6000, series={"a": [1, 0], "b": [1, 1], "c": [0, 1]}),
+        },
         choose="capacity is sized for each team by itself",
         example={"bill_minor": 10000, "inputs": {"series": SERIES}},
         idle="hidden, unless a capacity is given: then what it exceeds the sum of own peaks by goes to _idle",
@@ -113,7 +123,14 @@ METHODS = (
         reads=("series", "slot_weights", "on_zero"),
         formula="x_i = C * sum_t w(t) * d_i(t) / sum_t w(t) * D(t)",
         holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF, TIME_SPLIT),
-        breaks=(STAND_ALONE, CORE, "neutrality: the weights are somebody's judgement"),
+        breaks={
+            TIME_SHIFT + " (where weights do not follow the load)": case(
+                6000, series={"a": [1, 0], "b": [1, 1]}, slot_weights=[1, 2]
+            ),
+            STAND_ALONE: case(6000, series={"a": [1, 1], "b": [0, 1]}, slot_weights=[1, 1]),
+            CORE: case(6000, series={"a": [1, 1], "b": [0, 1]}, slot_weights=[1, 1]),
+        },
+        mind="the weights are somebody's judgement",
         choose="load is to be steered away from busy hours by a price known ahead",
         example={"bill_minor": 10000, "inputs": {"series": SERIES, "slot_weights": [2, 2, 1, 1]}},
         policy="time_of_use",

@@ -11,7 +11,18 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from apportion.engine.sharing.given import Given, Shares, add, refuse
-from apportion.engine.sharing.method import ADDITIVITY, EFFICIENCY, NULL_PLAYER, SYMMETRY, Method
+from apportion.engine.sharing.method import (
+    ADDITIVITY,
+    CAUSATION,
+    EFFICIENCY,
+    MONOTONE,
+    NULL_PLAYER,
+    ORDER_FREE,
+    SPLIT_PROOF,
+    SYMMETRY,
+    Method,
+    case,
+)
 
 MOST_POOLS = 100
 MOST_CELLS = 20_000
@@ -108,8 +119,17 @@ METHODS = (
         share=reciprocal,
         reads=("costs", "shares"),
         formula="g = d + S^T * g solved exactly (S without own use, rows scaled to 1); then g by S to those who pass nothing on",
-        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, "order-freedom: no pool comes first"),
-        breaks=("plainness: nobody checks it by hand",),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+            SPLIT_PROOF,
+            ORDER_FREE,
+        ),
+        breaks={},
+        mind="nobody checks it by hand",
         choose="pools serve each other: storage, network, platform",
         example={"bill_minor": 1126000, "inputs": {"costs": COSTS, "shares": SERVICES}},
         idle="may be one of the receivers",
@@ -121,8 +141,17 @@ METHODS = (
         share=step_down,
         reads=("costs", "shares", "order"),
         formula="pools in the given order pass all they hold to those not yet closed, in proportion to their shares",
-        holds=(EFFICIENCY, NULL_PLAYER, ADDITIVITY),
-        breaks=("order-freedom: another order gives other shares",),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+            SPLIT_PROOF,
+        ),
+        breaks={
+            ORDER_FREE: case(1126000, costs=COSTS, shares=SERVICES, order=["Y", "Z"]),
+        },
         choose="an order of services is agreed, and each step is to be read by hand",
         example={"bill_minor": 1126000, "inputs": {"costs": COSTS, "shares": SERVICES, "order": ["Y", "Z"]}},
         idle="may be one of the receivers",
@@ -134,8 +163,18 @@ METHODS = (
         share=direct_method,
         reads=("costs", "shares"),
         formula="every pool passes its own cost to those who pass nothing on; services between pools are ignored",
-        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, "order-freedom: no pool comes first"),
-        breaks=("causation: what pools do for each other does not count",),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+            SPLIT_PROOF,
+            ORDER_FREE,
+        ),
+        breaks={
+            CAUSATION: case(1126000, costs=COSTS, shares=SERVICES),
+        },
         choose="pools hardly serve each other",
         example={"bill_minor": 1126000, "inputs": {"costs": COSTS, "shares": SERVICES}},
         idle="may be one of the receivers",

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from apportion.engine.sharing.given import RESIDUAL, SPONSOR, Given, Shares, add, refuse
-from apportion.engine.sharing.method import EFFICIENCY, MONOTONE, NULL_PLAYER, SYMMETRY, Method
+from apportion.engine.sharing.method import (
+    ADDITIVITY,
+    EFFICIENCY,
+    MONOTONE,
+    NULL_PLAYER,
+    SPLIT_PROOF,
+    SYMMETRY,
+    Method,
+    case,
+)
 from apportion.engine.sharing.proportional import by_weight
 
 ZERO = Fraction(0)
@@ -68,7 +77,11 @@ METHODS = (
         reads=("allocation", "drivers", "caps", "on_zero"),
         formula="x_i = min(a_i, cap_i); _sponsor pays the difference",
         holds=(EFFICIENCY, NULL_PLAYER, MONOTONE),
-        breaks=(SYMMETRY + " (a cap is a favour)",),
+        breaks={
+            SYMMETRY + " (a cap is a favour)": case(10000, drivers={"a": 1, "b": 1}, caps={"a": 3000}),
+            ADDITIVITY + " (a cap counts for each bill anew)": case(6000, drivers={"a": 1, "b": 1}, caps={"a": 2000}),
+            SPLIT_PROOF + " (two owners have two caps)": case(10000, drivers={"a": 1, "b": 1}, caps={"a": 3000}),
+        },
         choose="a team must not pay more than was promised, and somebody pays the rest",
         example={"bill_minor": 10000, "inputs": {"allocation": ALLOCATION, "caps": {"a": 5000}}},
         idle=SPARED,
@@ -81,8 +94,16 @@ METHODS = (
         share=percent_subsidy,
         reads=("allocation", "drivers", "subsidy_pct", "on_zero"),
         formula="x_i = a_i * (1 - s_i / 100); _sponsor pays the difference",
-        holds=(EFFICIENCY, NULL_PLAYER, MONOTONE),
-        breaks=(SYMMETRY + " (a subsidy is a favour)",),
+        holds=(
+            EFFICIENCY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+            SPLIT_PROOF,
+        ),
+        breaks={
+            SYMMETRY + " (a subsidy is a favour)": case(10000, drivers={"a": 1, "b": 1}, subsidy_pct={"a": 20}),
+        },
         choose="a launch, a grant or a preemptible class is to cost less, visibly",
         example={"bill_minor": 9999, "inputs": {"drivers": {"a": 70, "b": 30}, "subsidy_pct": {"b": 33}}},
         idle=SPARED,
@@ -95,8 +116,14 @@ METHODS = (
         share=floor,
         reads=("allocation", "drivers", "floors", "on_zero"),
         formula="x_i = max(a_i, floor_i); what that brings in beyond the bill is a negative _residual",
-        holds=(EFFICIENCY, MONOTONE),
-        breaks=(NULL_PLAYER, SYMMETRY + " (a floor is a burden)"),
+        holds=(MONOTONE,),
+        breaks={
+            EFFICIENCY + " (only through _residual)": case(10000, drivers={"a": 3, "b": 1}, floors={"b": 4000}),
+            NULL_PLAYER: case(10000, drivers={"a": 1, "b": 0}, floors={"b": 500}),
+            SYMMETRY + " (a floor is a burden)": case(10000, drivers={"a": 1, "b": 1}, floors={"b": 6000}),
+            ADDITIVITY + " (a floor is due for each bill)": case(6000, drivers={"a": 1, "b": 0}, floors={"b": 500}),
+            SPLIT_PROOF + " (two owners owe two floors)": case(10000, drivers={"a": 3, "b": 1}, floors={"b": 4000}),
+        },
         choose="everybody pays a basic fee",
         example={"bill_minor": 10000, "inputs": {"allocation": ALLOCATION, "floors": {"b": 3500}}},
         idle=SPARED,
@@ -109,8 +136,18 @@ METHODS = (
         share=smooth,
         reads=("allocation", "drivers", "previous", "max_change_pct", "on_zero"),
         formula="x_i = a_i, kept within previous_i plus or minus p percent; _sponsor pays, or gets, the difference",
-        holds=(EFFICIENCY, MONOTONE),
-        breaks=(NULL_PLAYER, SYMMETRY),
+        holds=(
+            EFFICIENCY,
+            MONOTONE,
+        ),
+        breaks={
+            NULL_PLAYER: case(10000, drivers={"a": 1, "b": 0}, previous={"b": 500}, max_change_pct=20),
+            SYMMETRY: case(10000, drivers={"a": 1, "b": 1}, previous={"a": 1000}, max_change_pct=20),
+            ADDITIVITY: case(10000, drivers={"a": 1, "b": 1}, previous={"a": 1000}, max_change_pct=20),
+            SPLIT_PROOF + " (a new owner has no past)": case(
+                10000, drivers={"a": 1, "b": 1}, previous={"a": 1000}, max_change_pct=20
+            ),
+        },
         choose="a new method would shock a budget: let shares move a little every month",
         example={
             "bill_minor": 10000,

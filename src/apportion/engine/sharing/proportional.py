@@ -10,10 +10,14 @@ from apportion.engine.sharing.method import (
     EFFICIENCY,
     MONOTONE,
     NULL_PLAYER,
+    RESPONSIVE,
     SPLIT_PROOF,
     STAND_ALONE,
     SYMMETRY,
+    TIME_SHIFT,
+    TIME_SPLIT,
     Method,
+    case,
 )
 
 
@@ -71,14 +75,25 @@ def fixed_weights(given: Given) -> Shares:
     return shares
 
 
+STEADY = case(6000, drivers={"a": 2, "b": 1}, series={"a": [1, 1], "b": [0, 1]})
+
 METHODS = (
     Method(
         name="proportional",
         share=proportional,
         reads=("drivers", "on_zero", "class_weights", "classes"),
         formula="x_i = C * u_i / sum(u)",
-        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF),
-        breaks=(STAND_ALONE, CORE),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+            SPLIT_PROOF,
+            TIME_SPLIT,
+            TIME_SHIFT,
+        ),
+        breaks={STAND_ALONE: STEADY, CORE: STEADY},
         choose="the default for the used part of a bill: whoever has 60 % of the GPU time pays 60 % of it",
         example={"bill_minor": 24000, "inputs": {"drivers": {"nlp": 96, "vision": 48, "rl": 48}}},
         policy="proportional",
@@ -88,8 +103,20 @@ METHODS = (
         share=even,
         reads=("members",),
         formula="x_i = C / n",
-        holds=(EFFICIENCY, SYMMETRY, ADDITIVITY, MONOTONE),
-        breaks=(NULL_PLAYER, SPLIT_PROOF, STAND_ALONE, CORE),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            ADDITIVITY,
+            MONOTONE,
+            TIME_SHIFT,
+        ),
+        breaks={
+            NULL_PLAYER: case(6000, members=["a", "b"], usage={"a": 5, "b": 0}),
+            SPLIT_PROOF: case(6000, members=["a", "b"], usage={"a": 2, "b": 2}),
+            TIME_SPLIT: case(6000, members=["a", "b"], series={"a": [1, 1], "b": [1, 1]}),
+            STAND_ALONE: case(6000, members=["a", "b"], series={"a": [1], "b": [3]}),
+            CORE: case(6000, members=["a", "b"], series={"a": [1], "b": [3]}),
+        },
         choose="licences, or a platform that serves a few teams alike",
         example={"bill_minor": 10000, "inputs": {"members": ["nlp", "vision", "rl"]}},
         idle="does not arise",
@@ -101,8 +128,21 @@ METHODS = (
         share=fixed_weights,
         reads=("weights_pct",),
         formula="x_i = C * w_i / 100; what the weights leave over goes to _unallocated",
-        holds=(EFFICIENCY, ADDITIVITY),
-        breaks=("responsiveness: using more or less changes nothing",),
+        holds=(
+            EFFICIENCY,
+            ADDITIVITY,
+            MONOTONE,
+            SPLIT_PROOF,
+            TIME_SPLIT,
+            TIME_SHIFT,
+        ),
+        breaks={
+            RESPONSIVE: case(10000, weights_pct={"a": 60, "b": 40}, usage={"a": 5, "b": 5}),
+            SYMMETRY: case(10000, weights_pct={"a": 60, "b": 40}, usage={"a": 5, "b": 5}),
+            NULL_PLAYER: case(10000, weights_pct={"a": 60, "b": 40}, usage={"a": 0, "b": 5}),
+            STAND_ALONE: case(10000, weights_pct={"a": 60, "b": 40}, series={"a": [1], "b": [3]}),
+            CORE: case(10000, weights_pct={"a": 60, "b": 40}, series={"a": [1], "b": [3]}),
+        },
         choose="negotiated splits and budgets",
         example={"bill_minor": 9999, "inputs": {"weights_pct": {"vision": 60, "speech": 30}}},
         idle="does not arise",
@@ -114,8 +154,15 @@ METHODS = (
         share=None,
         reads=(),
         formula="the owner of a cost line pays the line",
-        holds=(EFFICIENCY, NULL_PLAYER, ADDITIVITY),
-        breaks=(),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+            SPLIT_PROOF,
+        ),
+        breaks={},
         choose="dedicated nodes and lines that carry their owner's tag",
         example={"method": "proportional", "bill_minor": 900, "inputs": {"drivers": {"vision": 700, "speech": 200}}},
         idle="part of the line",
@@ -127,8 +174,20 @@ METHODS = (
         share=None,
         reads=(),
         formula="x_i = C * s_i / sum(s), where s_i is the length of the union of i's intervals, summed over resources",
-        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE),
-        breaks=(SPLIT_PROOF, STAND_ALONE, CORE),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+        ),
+        breaks={
+            SPLIT_PROOF + " (work at the same time counts once for one owner, twice for two)": case(
+                6000, drivers={"a": 1, "b": 1}, intervals={"a": [[0, 1], [0, 1]], "b": [[0, 1]]}
+            ),
+            STAND_ALONE: STEADY,
+            CORE: STEADY,
+        },
         choose="whoever occupies a resource blocks it whatever it asked for: 3 h and 1 h pay 3 to 1",
         example={
             "method": "proportional",
@@ -142,8 +201,15 @@ METHODS = (
         share=None,
         reads=(),
         formula="x_i = C * c_i / sum(c), where c_i is what i owes so far",
-        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF),
-        breaks=(STAND_ALONE, CORE),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+            SPLIT_PROOF,
+        ),
+        breaks={STAND_ALONE: STEADY, CORE: STEADY},
         choose="overheads, support and whatever has no driver of its own",
         example={"method": "proportional", "bill_minor": 500, "inputs": {"drivers": {"vision": 6000, "speech": 1500}}},
         idle="follows the charges, idle included",

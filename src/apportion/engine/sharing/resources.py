@@ -7,13 +7,16 @@ from apportion.engine.sharing.capacity import VISIBLE, with_idle
 from apportion.engine.sharing.given import Given, Shares, add, refuse, union
 from apportion.engine.sharing.method import (
     ADDITIVITY,
+    CORE,
     EFFICIENCY,
     MONOTONE,
     NULL_PLAYER,
+    RESPONSIVE,
     SPLIT_PROOF,
     STAND_ALONE,
     SYMMETRY,
     Method,
+    case,
 )
 from apportion.engine.sharing.proportional import by_weight
 
@@ -80,6 +83,7 @@ def energy_two_part(given: Given) -> Shares:
     return shares
 
 
+MIXED = {"capacity": {"cpu": 10, "mem": 10}, "usage": {"a": {"cpu": 4, "mem": 4}, "b": {"cpu": 4, "mem": 0}}}
 NODE = {"gpu": 8, "cpu": 96, "mem": 768}
 
 METHODS = (
@@ -88,8 +92,18 @@ METHODS = (
         share=resource_weighted,
         reads=("capacity", "usage", "weights", "idle", "unused_reservation"),
         formula="u_i = sum_r w_r * u_ir / K_r; then capacity_rate with K = sum(w)",
-        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF),
-        breaks=("neutrality: the weights are somebody's judgement",),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+            SPLIT_PROOF,
+            STAND_ALONE,
+            CORE,
+        ),
+        breaks={},
+        mind="the weights are somebody's judgement",
         choose="one price for a node with GPUs, CPUs and memory, by weights that are agreed",
         example={
             "bill_minor": 100000,
@@ -107,8 +121,19 @@ METHODS = (
         share=dominant_share,
         reads=("capacity", "usage", "on_zero"),
         formula="x_i = C * s_i / sum(s), s_i = max_r u_ir / K_r",
-        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER),
-        breaks=(ADDITIVITY + " (across resources)", SPLIT_PROOF + " (by resource)", STAND_ALONE),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+        ),
+        breaks={
+            ADDITIVITY + " (across resources)": case(10000, **MIXED),
+            SPLIT_PROOF + " (by resource)": case(10000, **MIXED),
+            STAND_ALONE: case(10000, capacity={"cpu": 10}, usage={"a": {"cpu": 2}, "b": {"cpu": 3}}),
+            CORE: case(10000, capacity={"cpu": 10}, usage={"a": {"cpu": 2}, "b": {"cpu": 3}}),
+        },
         choose="one price for CPU, GPU and memory without weights to argue about",
         example={
             "bill_minor": 10000,
@@ -124,8 +149,23 @@ METHODS = (
         share=aumann_shapley_binding,
         reads=("demand", "node", "on_zero"),
         formula="price_r = integral of dC/dq_r along the ray to demand, C = nodes needed: the binding resources carry C in equal parts, each by demand",
-        holds=(EFFICIENCY, SYMMETRY, ADDITIVITY, SPLIT_PROOF),
-        breaks=("causation beyond the bottleneck: use of a resource that does not bind is free",),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            SPLIT_PROOF,
+            STAND_ALONE,
+            CORE,
+        ),
+        breaks={
+            RESPONSIVE + " (of what does not bind)": case(
+                10000, demand={"a": {"gpu": 4}, "b": {"cpu": 1}}, node={"gpu": 1, "cpu": 1}
+            ),
+            MONOTONE: case(
+                6000, demand={"a": {"gpu": 4, "cpu": 0}, "b": {"gpu": 0, "cpu": 1}}, node={"gpu": 1, "cpu": 1}
+            ),
+        },
         choose="nodes are bought for the resource that runs out first",
         example={
             "bill_minor": 50000,
@@ -140,8 +180,16 @@ METHODS = (
         share=energy_two_part,
         reads=("static_share", "alloc_hours", "dynamic_joules", "on_zero"),
         formula="x_i = s * C * h_i / sum(h) + (1 - s) * C * j_i / sum(j)",
-        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF),
-        breaks=("precision: the joules carry the error of their meter",),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+            SPLIT_PROOF,
+        ),
+        breaks={},
+        mind="joules carry the error of their meter",
         choose="power and carbon: what a node draws anyway by time held, the rest by joules",
         example={
             "bill_minor": 10000,

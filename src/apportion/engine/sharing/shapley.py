@@ -19,6 +19,7 @@ from apportion.engine.sharing.method import (
     TIME_SHIFT,
     TIME_SPLIT,
     Method,
+    case,
 )
 from apportion.engine.sharing.peaks import HEADROOM, SERIES, over_peak, own_peaks, slot_totals
 
@@ -152,8 +153,22 @@ METHODS = (
         share=airport_shapley,
         reads=("peaks", "series", "step", "capacity", "on_zero"),
         formula="sort own peaks; each step from one to the next is paid in equal parts by all who need it",
-        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE),
-        breaks=(SPLIT_PROOF, TIME_SPLIT, TIME_SHIFT, STAND_ALONE + " (where demand varies over time)", CORE),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+            STAND_ALONE,
+            CORE,
+        ),
+        breaks={
+            SPLIT_PROOF: case(6000, peaks={"a": 2, "b": 2}),
+            TIME_SPLIT: case(6000, series={"a": [1, 1], "b": [1, 0]}),
+            TIME_SHIFT: case(6000, series={"a": [1, 0], "b": [1, 1]}),
+            STAND_ALONE + " (where needs add up)": case(6000, series={"a": [1], "b": [2]}),
+            CORE + " (where needs add up)": case(6000, series={"a": [1], "b": [2]}),
+        },
         choose="nested needs: the biggest gang, the largest memory, whole nodes (step)",
         example={"bill_minor": 1800, "inputs": {"peaks": {"A": 8, "B": 11, "C": 13, "D": 18}}},
         idle=HEADROOM,
@@ -165,7 +180,12 @@ METHODS = (
         reads=("series", "weighted", "capacity", "on_zero"),
         formula="phi(t) = airport value of slot total D(t); x_i = C * sum_t p(t) * d_i(t) / sum_t p(t) * D(t), p(t) = phi(t) / D(t), or phi(t) if weighted",
         holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, SPLIT_PROOF, TIME_SPLIT),
-        breaks=(MONOTONE, TIME_SHIFT, STAND_ALONE, CORE),
+        breaks={
+            MONOTONE: case(6000, series={"a": [0, 0, 2], "b": [1, 1, 0]}),
+            TIME_SHIFT: case(6000, series={"a": [1, 0], "b": [1, 1]}),
+            STAND_ALONE: case(2400, series={"a": [0, 1], "b": [1, 1]}),
+            CORE: case(2400, series={"a": [0, 1], "b": [1, 1]}),
+        },
         choose="jobs are the users and there are thousands of them",
         example={"bill_minor": 12000, "inputs": {"series": SERIES}},
         idle=HEADROOM,
@@ -178,7 +198,13 @@ METHODS = (
         reads=("series", "capacity", "on_zero"),
         formula="x_i = C * phi_i / peak, phi = average over all orders of what i adds to max_t sum d(t)",
         holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, STAND_ALONE),
-        breaks=(SPLIT_PROOF, TIME_SPLIT, TIME_SHIFT, CORE, MONOTONE + " (at a fixed bill)"),
+        breaks={
+            MONOTONE + " (at a fixed bill)": case(1200, series={"a": [3, 0, 1], "b": [0, 1, 1]}),
+            SPLIT_PROOF: case(6000, series={"a": [5, 0], "b": [0, 1]}),
+            TIME_SPLIT: case(1800, series={"a": [1, 5], "b": [1, 1]}),
+            TIME_SHIFT: case(6000, series={"a": [0, 1], "b": [3, 5]}),
+            CORE: case(2400, series={"a": [0, 0, 1], "b": [3, 1, 1], "c": [1, 1, 0]}),
+        },
         choose=f"up to {MOST_PLAYERS} teams that argue about who caused the peak",
         example={
             "bill_minor": 9000,

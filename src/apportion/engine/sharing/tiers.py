@@ -9,12 +9,16 @@ from itertools import pairwise
 from apportion.engine.sharing.given import Given, Shares, check_precision, read_least, read_list, refuse
 from apportion.engine.sharing.method import (
     ADDITIVITY,
+    CORE,
     EFFICIENCY,
+    MONOTONE,
     NULL_PLAYER,
+    SHIELDING,
     SPLIT_PROOF,
     STAND_ALONE,
     SYMMETRY,
     Method,
+    case,
 )
 from apportion.engine.sharing.proportional import by_weight
 
@@ -122,9 +126,16 @@ METHODS = (
             SYMMETRY,
             NULL_PLAYER,
             ADDITIVITY,
-            "shielding: nobody's share depends on how much bigger users use",
+            SHIELDING,
         ),
-        breaks=(SPLIT_PROOF,),
+        breaks={
+            SPLIT_PROOF: case(9000, demand={"a": 1, "b": 2}, cost="q^2"),
+            MONOTONE + " (at a fixed bill)": case(
+                6000, demand={"a": 1, "b": 5}, tiers=[[5, 1], [None, 100]], fixed=100
+            ),
+            STAND_ALONE + " (where units get dearer)": case(6000, demand={"a": 1, "b": 1}, cost="q^2"),
+            CORE + " (where units get dearer)": case(6000, demand={"a": 1, "b": 1}, cost="q^2"),
+        },
         choose="congestion or tiers, where small teams need protection from big ones",
         example={
             "bill_minor": 46000,
@@ -138,8 +149,19 @@ METHODS = (
         share=average_cost,
         reads=("demand", "tiers", "cost", "fixed", "on_zero"),
         formula="x_i = C(Q) * q_i / Q",
-        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, SPLIT_PROOF),
-        breaks=("shielding: small teams pay for the congestion of big ones", STAND_ALONE + " (where units get dearer)"),
+        holds=(
+            EFFICIENCY,
+            SYMMETRY,
+            NULL_PLAYER,
+            ADDITIVITY,
+            MONOTONE,
+            SPLIT_PROOF,
+        ),
+        breaks={
+            SHIELDING: case(9, demand={"a": 1, "b": 2}, cost="q^2"),
+            STAND_ALONE + " (where units get dearer)": case(6000, demand={"a": 1, "b": 1}, cost="q^2"),
+            CORE + " (where units get dearer)": case(6000, demand={"a": 1, "b": 1}, cost="q^2"),
+        },
         choose="tiers, and simplicity matters most",
         example={
             "bill_minor": 46000,
