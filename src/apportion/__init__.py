@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from apportion.verbs.cost import cost
     from apportion.verbs.demo import demo
     from apportion.verbs.explain import explain
+    from apportion.verbs.fairness import fairness
     from apportion.verbs.gc import gc
     from apportion.verbs.ingest import ingest
     from apportion.verbs.init import init
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "InvariantError", "Problem", "apply", "backup", "check", "cost", "demo", "explain", "gc", "ingest", "init",
-    "method", "methods", "open_project", "plan", "report", "restore", "split", "verify",
+    "ApportionError", "InvariantError", "Problem", "apply", "backup", "check", "cost", "demo", "explain", "fairness", "gc", "ingest",
+    "init", "method", "methods", "open_project", "plan", "report", "restore", "split", "verify",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "InvariantError": "errors", "Problem": "errors"}

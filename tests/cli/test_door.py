@@ -27,7 +27,9 @@ def test_no_arguments_show_help_as_wrong_usage(run: Run) -> None:
     assert run().code == 2
 
 
-@pytest.mark.parametrize("verb", [*VERBS, "report showback", "report trend", "report idle", "report coverage"])
+@pytest.mark.parametrize(
+    "verb", [*VERBS, "report showback", "report trend", "report idle", "report coverage", "report fairness"]
+)
 def test_every_verb_has_help(run: Run, verb: str) -> None:
     shown = run(*verb.split(), "-h")
     assert shown.code == 0

@@ -1,4 +1,4 @@
-"""`apportion report`: showback, trend, idle, coverage."""
+"""`apportion report`: showback, trend, idle, coverage, fairness."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -22,6 +22,11 @@ class Dimension(StrEnum):
 class Step(StrEnum):
     day = "day"
     month = "month"
+
+
+class Row(StrEnum):
+    team = "team"
+    pool = "pool"
 
 
 def showback(call: Call, by: Annotated[Dimension, typer.Option(help="What a row is.")] = Dimension.team) -> Answer:
@@ -48,6 +53,23 @@ def coverage(call: Call) -> Answer:
     return answer(call, "coverage", {})
 
 
+def fairness(
+    call: Call, by: Annotated[Row, typer.Option(help="A row for each team, or for each team in each pool.")] = Row.team
+) -> Answer:
+    """How much would move if peak Shapley shared the same pools.
+
+    What teams were posted for use and idle, against what they add to the peak on average over all orders of arrival.
+    """
+    from apportion.render.sheet import report_sheet
+    from apportion.verbs.fairness import fairness as compare
+    from apportion.verbs.periods import one
+    from apportion.verbs.report import posted_periods
+
+    project = call.project()
+    period = one(call.months(posted_periods(project)), "report fairness")
+    return Answer(report_sheet(compare(project, period, by.value, call.bar)))
+
+
 def answer(call: Call, name: str, options: dict[str, str]) -> Answer:
     from apportion.render.sheet import report_sheet
     from apportion.verbs.report import posted_periods, report
@@ -61,8 +83,10 @@ def answer(call: Call, name: str, options: dict[str, str]) -> Answer:
 
 def add_to(app: typer.Typer) -> None:
     group = typer.Typer(
-        no_args_is_help=True, rich_markup_mode=None, help="What the record says: showback, trend, idle or coverage."
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        help="Showback, trend, idle, coverage or fairness.",
     )
-    for command in (showback, trend, idle, coverage):
+    for command in (showback, trend, idle, coverage, fairness):
         verb(group, command.__name__, period=True)(command)
     app.add_typer(group, name="report")
