@@ -11,7 +11,7 @@ from apportion.engine.sharing.alterations import ASKED, USED, rebuilt, scaled
 from apportion.engine.sharing.axioms import AXIOMS, axiom_named, violation
 from tests.engine.sharing.games import problem
 
-GAMES = 100
+GAMES = 60  # and a thousand in a long run
 TRIALS = 50  # so many at least, or a claim was hardly tried
 EVERY = [name for name in vars(method) if name.isupper() and name != "PARAMS"]
 GENERAL = list(AXIOMS)[:10]
@@ -126,11 +126,11 @@ def game_of(chance: random.Random, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("name", "axiom"), CLAIMS, ids=[f"{n} {a.partition(':')[0]}" for n, a in CLAIMS])
-def test_what_a_method_claims_is_never_violated(name: str, axiom: str) -> None:
+def test_what_a_method_claims_is_never_violated(name: str, axiom: str, long_run: bool) -> None:
     chance = random.Random(f"{name} {axiom}")
-    trials = 0
-    for played in range(4 * GAMES):
-        if played >= GAMES and trials >= TRIALS:
+    trials, games = 0, 1000 if long_run else GAMES
+    for played in range(10 * games):
+        if played >= games and trials >= TRIALS:
             break
         game = game_of(chance, name)
         for outcome in axiom_named(axiom)(game):

@@ -221,17 +221,25 @@ def within_cost(problem: Problem, largest: int) -> Iterator[Trial]:
 
 def cost_of_groups(problem: Problem) -> Cost | None:
     """What a group would cost by itself, in money of the bill; None where the problem does not say."""
-    inputs, bill = problem["inputs"], Fraction(problem["bill_minor"])
-    needs = needed(problem)
+    bill, needs = Fraction(problem["bill_minor"]), needed(problem)
     if needs is None:
         return None
-    whole = needs(frozenset(owners_of(problem)))
-    if isinstance(inputs.get("capacity"), int):
-        slots = len(next(iter(inputs["series"].values()))) if "usage" in inputs and "series" in inputs else 1
-        whole = max(whole, Fraction(inputs["capacity"], slots))
-    if isinstance(inputs.get("capacity"), dict):
-        whole = Fraction(1)  # the bill is what all of it costs
+    whole = bought(problem, needs(frozenset(owners_of(problem))))
     return (lambda group: bill * needs(group) / whole) if whole else None
+
+
+def bought(problem: Problem, needed_by_all: Fraction) -> Fraction:
+    """What the bill paid for: the capacity where one is given, or what was used where that is more; else what all need together."""
+    inputs = problem["inputs"]
+    capacity = inputs.get("capacity")
+    if isinstance(capacity, dict):
+        return Fraction(1)  # needs are parts of it
+    if capacity is None:
+        return needed_by_all
+    if "usage" in inputs and "series" in inputs:
+        slots = len(next(iter(inputs["series"].values())))
+        return max(Fraction(capacity), sum(map(Fraction, inputs["usage"].values()), ZERO)) / slots
+    return max(Fraction(capacity), needed_by_all)
 
 
 def needed(problem: Problem) -> Cost | None:
