@@ -18,7 +18,7 @@ from apportion.errors import require_equal
 from apportion.model.meters import METERS
 from apportion.model.money import GRAINS_PER_ATTO, round_children, to_decimal
 from apportion.policy.document import Policy
-from apportion.policy.methods import METERED
+from apportion.policy.methods import METERED, PARTED, SERVICES
 from apportion.policy.pool_parts import IDLE_WORDS
 from apportion.policy.pools import Pool
 
@@ -57,6 +57,8 @@ def compare_with_peak(plan: Plan) -> Comparison:
 
 
 def why_not(pool: Pool, result: PoolResult | None) -> str:
+    if pool.method in SERVICES:
+        return "its money goes to other pools"
     if pool.method not in METERED:
         return f"shared by {'cost' if pool.method == 'by_cost' else pool.method}, not by metered usage"
     if pool.method == "rate_card":
@@ -64,6 +66,8 @@ def why_not(pool: Pool, result: PoolResult | None) -> str:
     flows = [name for name in pool.meter if METERS[name].flow]
     if flows:
         return f"{flows[0]} is a flow, which has no peak"
+    if pool.method in PARTED:
+        return "several resources side by side have no common peak"
     return "" if result and any(grains for _, grains in result.account) else "no money"
 
 
