@@ -1,31 +1,33 @@
 """Charges: what each workload owes to each pool for each day, inside what its owner's posting says. The evidence behind a posting."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from math import lcm
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from apportion.engine.cards import price_for
 from apportion.engine.claims import WHOLE_POOL, Reach, claim
-from apportion.engine.curve import COUNTED, USED, grid_of, grid_of_units, value_rows
+from apportion.engine.curve import COUNTED, USED, grid_of, grid_of_units, look_up
 from apportion.engine.demand import UNITS
 from apportion.engine.grids import measured
+from apportion.engine.nanos import share_nanos
 from apportion.engine.plan import Plan
 from apportion.engine.pools import PoolResult
 from apportion.engine.price import Market, sum_cells
 from apportion.engine.setting import Setting
+from apportion.engine.valued import Valued, joined, tabulated
+from apportion.engine.wide import Whole, starts_of, to_arrow, zeros
 from apportion.engine.workloads import Season
-from apportion.model.money import GRAINS_PER_NANO, from_nanos, round_children, share
+from apportion.model.money import NANO
 from apportion.model.owner import Owner
 from apportion.model.rows import CHARGES
 
 UNKNOWN = ""
+Key = tuple[str, str]  # bill, component
 Posting = tuple[str, str, str, int, Owner]  # bill, component, pool, day, owner
-Value = dict[str, list[int]]  # workload -> [value, units]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Share:
     name: str
     result: PoolResult
     market: Market
-    key: tuple[str, str]
+    key: Key
     setting: Setting
 
     @property
@@ -43,66 +45,104 @@ class Share:
         return self.result.reach or Reach((), (), ())
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Workloads by posting, those of one posting together and in the order of their names: each one's value, in any unit, and its units."""
+
+    posting: np.ndarray  # day * owners + owner
+    work: np.ndarray
+    value: Whole
+    units: Whole
+
+    def only(self, rows: np.ndarray) -> "Work":
+        return Work(self.posting[rows], self.work[rows], self.value[rows], self.units[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What turns numbers into names: the plan's owners, days and workloads, and what is posted to each owner and day for use."""
+
+    plan: Plan
+    owners: tuple[Owner, ...]
+    names: pa.Array
+    posted: Mapping[tuple[str, str, str], Mapping[int, int]]  # bill, component, pool -> posting -> nanos
+
+    def nanos(self, pool: str, key: Key) -> Mapping[int, int]:
+        return self.posted.get((*key, pool), {})
+
+
 def charges_of(plan: Plan) -> Iterator[pa.RecordBatch]:
     """Pool by pool, the usage postings of a plan shared by its workloads."""
-    nanos = usage_nanos(plan)
+    desk = desk_of(plan)
     for name, result in plan.trace.pools.items():
         if result.market is None or result.reach is None or not result.reach.resources:
             continue
-        direct: dict[Posting, Value] = {}
+        found: dict[Key, Work] = {}
         for key in sorted({column[:2] for column, _, _ in result.usage}):
-            direct |= workload_values(Share(name, result, result.market, key, plan.trace.setting))
-        found = {posting: works for posting, works in direct.items() if posting in nanos}
-        found |= followed(found, [posting for posting in nanos if posting[2] == name and posting not in found])
-        rows = [row for posting, works in found.items() for row in shared(plan, posting, nanos[posting], works)]
-        yield from pa.Table.from_pylist(rows, schema=CHARGES).to_batches()
+            work = work_of(Share(name, result, result.market, key, plan.trace.setting), desk)
+            found[key] = work.only(np.isin(work.posting, list(desk.nanos(name, key))))
+        for key, work in [*found.items(), *followed(found, name, desk)]:
+            yield from shared(desk, name, key, work).to_batches()
 
 
-def followed(found: Mapping[Posting, Value], postings: list[Posting]) -> dict[Posting, Value]:
-    """Tax, credits and fees in a pool follow the workloads of the same bill, day and owner."""
-    works: dict[tuple[str, int, Owner], Value] = defaultdict(dict)
-    for (bill, _, _, day, owner), values in found.items():
-        here = works[bill, day, owner]
-        for name, (value, _) in values.items():
-            here[name] = [here.get(name, [0])[0] + value, 0]
-    return {
-        posting: works[posting[0], posting[3], posting[4]]
-        for posting in postings
-        if works[posting[0], posting[3], posting[4]]
-    }
-
-
-def usage_nanos(plan: Plan) -> dict[Posting, int]:
-    """What was posted for use, bursts included, by pool, day and owner; money that found no use has no workload."""
-    days = {day: n for n, day in enumerate(plan.trace.setting.calendar.days)}
-    out: dict[Posting, int] = defaultdict(int)
+def desk_of(plan: Plan) -> Desk:
+    """Money that found no use has no workload."""
+    setting = plan.trace.setting
+    owners = tuple(sorted({bearer.owner for bearer in setting.bearers.all}))
+    place = {owner: n for n, owner in enumerate(owners)}
+    days = {day: n for n, day in enumerate(setting.calendar.days)}
+    posted: dict[tuple[str, str, str], dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for row in plan.postings.to_pylist():
         if row["reason"] in ("usage", "burst") and row["cause"] in ("", "no owner"):
             owner = Owner(row["cost_centre"], row["department"], row["team"], row["project"], row["user"])
-            out[row["bill"], row["component"], row["pool"], days[row["day"]], owner] += int(row["amount"].scaleb(9))
-    return out
+            where = days[row["day"]] * len(owners) + place[owner]
+            posted[row["bill"], row["component"], row["pool"]][where] += int(row["amount"].scaleb(9))
+    ids = setting.workforce.ids
+    return Desk(plan, owners, pa.concat_arrays([ids, pa.array([UNKNOWN], ids.type)]), posted)
 
 
-def workload_values(share: Share) -> dict[Posting, Value]:
-    """Each workload's value, in any unit, by posting: only the proportions inside one posting count."""
-    out: dict[Posting, Value] = defaultdict(dict)
-    setting, result = share.setting, share.result
-    works = setting.workforce.ids
-    for season in setting.workforce.seasons:
-        first, last = (setting.calendar.cell(second) for second in (season.interval.start_s, season.interval.end_s))
-        days = set(setting.calendar.day_of[first:last])
-        rows = season_rows(share, season)
-        for row in by_occupied_time(share, rows) if share.market.pool.method == "time" else rows:
-            if row["day"] in days:
-                posting = (*share.key, share.name, row["day"], setting.bearers[row["bearer"]].owner)
-                work = works[row["work"]].as_py() if row["work"] >= 0 else UNKNOWN
-                value = out[posting].setdefault(work, [0, 0])
-                factor = result.weights.get((row["bearer"], row["rate"]), 1) * list_price(
-                    share, row["bearer"], row["day"]
-                )
-                value[0] += int(row["value"]) * factor
-                value[1] += int(row["units"])
-    return out
+def followed(found: Mapping[Key, Work], pool: str, desk: Desk) -> Iterator[tuple[Key, Work]]:
+    """Tax, credits and fees in a pool follow the workloads of the same bill, day and owner."""
+    for key in sorted(where[:2] for where in desk.posted if where[2] == pool):
+        alone = set(desk.nanos(pool, key)) - (set(np.unique(found[key].posting).tolist()) if key in found else set())
+        parts = [work.only(np.isin(work.posting, sorted(alone))) for (bill, _), work in found.items() if bill == key[0]]
+        if any(len(part.posting) for part in parts):
+            whole = joined([Valued({"posting": part.posting, "work": part.work}, {USED: part.value}) for part in parts])
+            yield key, Work(whole.keys["posting"], whole.keys["work"], whole.sums[USED], zeros(len(whole)))
+
+
+def work_of(share: Share, desk: Desk) -> Work:
+    """Each workload's value by posting: only the proportions inside one posting count."""
+    setting = share.setting
+    rows = joined([season_rows(share, season) for season in setting.workforce.seasons])
+    values = by_occupied_time(share, rows) if share.market.pool.method == "time" else rows.sums[USED]
+    values = values * factors(share, rows) if share.result.weights or share.market.pool.prices else values
+    place = {owner: n for n, owner in enumerate(desk.owners)}
+    owner_of = np.array([place[bearer.owner] for bearer in setting.bearers.all], dtype=np.int64)
+    posting = rows.keys["day"].astype(np.int64) * len(desk.owners) + owner_of[rows.keys["bearer"]]
+    work = np.where(rows.keys["work"] < 0, len(desk.names) - 1, rows.keys["work"])
+    summed = Valued(rows.keys, {USED: values, COUNTED: rows.sums[COUNTED]}).summed({"posting": posting, "work": work})
+    return Work(summed.keys["posting"], summed.keys["work"], summed.sums[USED], summed.sums[COUNTED])
+
+
+def each(find: Callable[..., int], *keys: np.ndarray) -> Whole:
+    """What a function finds for every row; it is asked once about rows that are alike."""
+    codes = np.ravel_multi_index(keys, [int(key.max()) + 1 for key in keys]) if len(keys[0]) else keys[0]
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    answers = zeros(len(first))
+    answers[:] = [find(*place) for place in zip(*(key[first].tolist() for key in keys), strict=True)]
+    found: Whole = answers[inverse]
+    return found
+
+
+def factors(share: Share, rows: Valued) -> Whole:
+    """The weight of each row times its price by the pool's list."""
+    weights = share.result.weights
+
+    def factor(bearer: int, rate: int, day: int) -> int:
+        return weights.get((bearer, rate), 1) * list_price(share, bearer, day)
+
+    return each(factor, rows.keys["bearer"], rows.keys["rate"], rows.keys["day"])
 
 
 def list_price(share: Share, bearer: int, day: int) -> int:
@@ -114,19 +154,22 @@ def list_price(share: Share, bearer: int, day: int) -> int:
     return int(price.price * lcm(*(listed.price.denominator for listed in pool.prices))) if price else 0
 
 
-def by_occupied_time(share: Share, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def by_occupied_time(share: Share, rows: Valued) -> Whole:
     """What a team pays for a resource on a day, by its workloads' own seconds there."""
     paid = team_days(share)
-    curves = {row["curve"]: {row["curve"], WHOLE_POOL} for row in rows}
-    teams = [share.setting.bearers[row["bearer"]].owner.team for row in rows]
-    inside: dict[tuple[int, int, str], int] = defaultdict(int)
-    for row, team in zip(rows, teams, strict=True):
-        for curve in curves[row["curve"]]:
-            inside[curve, row["day"], team] += int(row["units"])
-    for row, team in zip(rows, teams, strict=True):
-        places = [(curve, row["day"], team) for curve in curves[row["curve"]]]
-        row["value"] = sum(int(row["units"]) * paid.get(place, 0) // inside[place] for place in places)
-    return rows
+    teams = sorted({bearer.owner.team for bearer in share.setting.bearers.all})
+    team_of = np.array([teams.index(bearer.owner.team) for bearer in share.setting.bearers.all], dtype=np.int64)
+    units, curve = rows.sums[COUNTED], rows.keys["curve"]
+    values = zeros(len(rows))
+    for curves in (curve,) if not curve.any() else (curve, np.full_like(curve, WHOLE_POOL)):
+        place = (curves, rows.keys["day"], team_of[rows.keys["bearer"]])
+        grains = each(lambda here, day, team: paid.get((here, day, teams[team]), 0), *place)
+        codes = np.ravel_multi_index(place, [int(key.max()) + 1 for key in place])
+        _, inverse = np.unique(codes, return_inverse=True)
+        inside = zeros(int(inverse.max()) + 1)
+        np.add.at(inside, inverse, units)
+        values += units * grains // inside[inverse]
+    return values
 
 
 def team_days(share: Share) -> dict[tuple[int, int, str], int]:
@@ -142,46 +185,45 @@ def team_days(share: Share) -> dict[tuple[int, int, str], int]:
     return out
 
 
-def season_rows(share: Share, season: Season) -> list[dict[str, Any]]:
-    """(work, bearer, rate, curve, day, units, value): by the pool's prices, or by the units alone where there are none, for `time` and for price lists."""
+def season_rows(share: Share, season: Season) -> Valued:
+    """By work, bearer, rate, curve (for `time`) and day: units, and what they cost by the pool's prices; where it has none, for `time` and for
+    price lists, the units themselves.
+    """
     market, setting, priced = share.market, share.setting, share.result.priced
     claimed = claim(share.name, share.reach, season, setting)
     rows = measured(claimed, claimed.rows, market.pool, "work")
+    by = ("work", "bearer", "rate", "curve") if market.pool.method == "time" else ("work", "bearer", "rate")
     if market.pool.method != "time" and priced is not None and priced.curve:
-        grid, value = grid_of(market, priced, share.key), USED
-    else:
-        by_resource = market.pool.scope == "resource"
-        curves = [n + 1 for n in share.reach.resources] if by_resource else [WHOLE_POOL]
-        grid, value = grid_of_units(curves, setting.calendar), COUNTED
-    by = ("work", "bearer", "rate", "curve")
-    found = value_rows(rows, grid, market, setting.backend, by)
-    return [
-        dict(zip((*by, "day"), key, strict=True)) | {"value": values.get(value, 0), "units": values.get(COUNTED, 0)}
-        for key, values in found.items()
-    ]
+        return tabulated(look_up(rows, grid_of(market, priced, share.key), market, setting.backend, by))
+    by_resource = market.pool.scope == "resource"
+    curves = [n + 1 for n in share.reach.resources] if by_resource else [WHOLE_POOL]
+    found = tabulated(look_up(rows, grid_of_units(curves, setting.calendar), market, setting.backend, by))
+    return Valued(found.keys, {USED: found.sums[COUNTED], **found.sums})
 
 
-def shared(plan: Plan, posting: Posting, nanos: int, works: Mapping[str, list[int]]) -> Iterator[dict[str, object]]:
-    """One posting over its workloads, whole nanos, adding up."""
-    bill, component, pool, day, owner = posting
-    names = sorted(works, key=str.encode)
-    parts = nano_shares(nanos, [works[name][0] for name in names], names)
-    for name, part in zip(names, parts, strict=True):
-        yield {
-            "period": str(plan.period), "bill": bill, "component": component, "pool": pool, "day": plan.trace.setting.calendar.days[day],
-            "reason": "usage", "team": owner.team, "project": owner.project, "user": owner.user, "workload": name,
-            "unit_seconds": Decimal(works[name][1]), "amount": from_nanos(part),
-        }  # fmt: skip
-
-
-def nano_shares(nanos: int, values: list[int], names: list[str]) -> list[int]:
-    whole = sum(values)
-    if whole and min(values) >= 0:
-        return share(nanos, values, names)
-    if whole and max(values) <= 0:
-        return share(nanos, [-value for value in values], names)
-    if not whole:
-        return [nanos, *(0 for _ in names[1:])]
-    exact = [nanos * GRAINS_PER_NANO * value // whole for value in values]
-    exact[-1] += nanos * GRAINS_PER_NANO - sum(exact)
-    return round_children(nanos, exact, GRAINS_PER_NANO, names)
+def shared(desk: Desk, pool: str, key: Key, work: Work) -> pa.Table:
+    """Every posting over its workloads, whole nanos, adding up."""
+    first = starts_of(work.posting) if len(work.posting) else work.posting
+    nanos = zeros(len(first))
+    nanos[:] = [desk.nanos(pool, key)[posting] for posting in work.posting[first].tolist()]
+    day, owner = np.divmod(work.posting, len(desk.owners))
+    known = pa.array(owner)
+    columns = {
+        **{
+            name: pa.repeat(text, len(owner))
+            for name, text in zip(
+                ("period", "bill", "component", "pool", "reason"),
+                (str(desk.plan.period), *key, pool, "usage"),
+                strict=True,
+            )
+        },
+        **{
+            name: pa.array([getattr(owner, name) for owner in desk.owners], pa.string()).take(known)
+            for name in ("team", "project", "user")
+        },
+        "day": pa.array(desk.plan.trace.setting.calendar.days, pa.date32()).take(pa.array(day)),
+        "workload": desk.names.take(pa.array(work.work)),
+        "unit_seconds": to_arrow(work.units, CHARGES.field("unit_seconds").type),
+        "amount": to_arrow(share_nanos(nanos, work.value, first) * NANO, CHARGES.field("amount").type),
+    }
+    return pa.table({name: columns[name] for name in CHARGES.names}).cast(CHARGES)

@@ -276,11 +276,16 @@ def value_rows(
     rows: Any, grid: Grid, market: Market, backend: Backend, by: Sequence[str]
 ) -> Mapping[tuple[int, ...], Mapping[Kind, int]]:
     """What measured rows cost by kind of price, before weights, under (*by, day)."""
+    return merged(look_up(rows, grid, market, backend, by))
+
+
+def look_up(rows: Any, grid: Grid, market: Market, backend: Backend, by: Sequence[str]) -> Iterator[tuple[Layer, Any]]:
+    """Layer by layer, the query for it."""
     pool, calendar = market.pool, market.calendar
     if pool.method != "time" and all(METERS[name].flow for name in pool.meter):
         parts = flow_parts(rows, {"units": rows.units}, calendar, "work", fine=False)
-        return merged((layer, flow_values(parts, layer, calendar, by, backend)) for layer in grid.layers)
-    return merged((layer, layer_values(rows, layer, calendar, by, backend)) for layer in grid.layers)
+        return ((layer, flow_values(parts, layer, calendar, by, backend)) for layer in grid.layers)
+    return ((layer, layer_values(rows, layer, calendar, by, backend)) for layer in grid.layers)
 
 
 def merged(found: Iterable[tuple[Layer, Any]]) -> Mapping[tuple[int, ...], Mapping[Kind, int]]:

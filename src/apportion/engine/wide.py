@@ -62,3 +62,13 @@ def sum_by(keys: np.ndarray, numbers: Whole) -> tuple[np.ndarray, Whole]:
     if len(first) == len(keys):
         return keys, numbers
     return keys[first], np.add.reduceat(numbers, first)
+
+
+def to_arrow(numbers: Whole, kind: pa.Decimal128Type) -> pa.Array:
+    """The way back: whole numbers of a decimal's last place. What has too many digits is refused."""
+    words = np.empty((len(numbers), 2), dtype="<u8")
+    words[:, 0] = (numbers & (WORD - 1)).astype(np.uint64)
+    words[:, 1] = (numbers >> WORD_BITS).astype(np.int64).view(np.uint64)
+    made = pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(words.tobytes())])
+    made.validate(full=True)
+    return made
