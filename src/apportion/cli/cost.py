@@ -1,6 +1,7 @@
 """`apportion cost`."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from apportion.render.sheet import Sheet, Table
     from apportion.verbs.cost import Cost
 
-FIGURES = ("direct", "idle", "overhead", "credits", "adjustments", "owed")
+FIGURES = ("direct", "idle", "overhead", "credits", "adjustments", "owed", "waste")
 
 
 def cost(
@@ -51,6 +52,7 @@ def cost_sheet(found: "Cost") -> "Sheet":
             notes.append(
                 f"idle that nobody is charged for would add {shown(line.unshared_idle, line.currency)} if it were shared by use"
             )
+    notes += [views.sentence(currency) for currency, views in found.views]
     return Sheet(title, tuple(attempt_tables(found)), cost_value(found), ("\n".join(notes),))
 
 
@@ -79,7 +81,13 @@ def attempt_tables(found: "Cost") -> "list[Table]":
             )
             for one in here
         ]
-        totals = (None, None, None, None, *(total(getattr(one.line, name) for one in here) for name in FIGURES))
+        totals = (
+            None,
+            None,
+            None,
+            None,
+            *(total(getattr(one.line, name) or Decimal(0) for one in here) for name in FIGURES),
+        )
         tables.append(Table(columns, tuple(rows), totals, currency))
     return tables
 
@@ -99,6 +107,7 @@ def cost_value(found: "Cost") -> dict[str, object]:
             "adjustments",
             "owed",
             "unshared_idle",
+            "waste",
         )
         return {name: getattr(line, name) for name in names}
 
@@ -109,6 +118,7 @@ def cost_value(found: "Cost") -> dict[str, object]:
         "status": found.status,
         "periods": [asdict(share) for share in found.shares],
         "totals": [figures(line) for line in found.totals],
+        "held": [{"currency": currency, **views.cells()} for currency, views in found.views],
         "attempts": [
             {
                 "workload": one.workload,

@@ -1,4 +1,4 @@
-"""`apportion report`: showback, trend, idle, coverage, fairness."""
+"""`apportion report`: showback, trend, idle, held, coverage, fairness."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -17,6 +17,15 @@ class Dimension(StrEnum):
     pool = "pool"
     component = "component"
     reason = "reason"
+
+
+class Group(StrEnum):
+    team = "team"
+    department = "department"
+    cost_centre = "cost_centre"
+    project = "project"
+    user = "user"
+    pool = "pool"
 
 
 class Step(StrEnum):
@@ -46,6 +55,11 @@ def trend(
 def idle(call: Call) -> Answer:
     """What stood idle, why, and who carries it."""
     return answer(call, "idle", {})
+
+
+def held(call: Call, by: Annotated[Group, typer.Option(help="What a row is.")] = Group.team) -> Answer:
+    """What was held, what was used of it, and what the difference cost."""
+    return answer(call, "held", {"by": by.value})
 
 
 def coverage(call: Call) -> Answer:
@@ -85,8 +99,8 @@ def add_to(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Showback, trend, idle, coverage or fairness.",
+        help="Showback, trend, idle, held, coverage or fairness.",
     )
-    for command in (showback, trend, idle, coverage, fairness):
+    for command in (showback, trend, idle, held, coverage, fairness):
         verb(group, command.__name__, period=True)(command)
     app.add_typer(group, name="report")

@@ -16,12 +16,9 @@ import pyarrow as pa
 from apportion.engine.backend import Backend, exact
 from apportion.engine.backend import whole_quotient as divide
 from apportion.engine.calendar import Calendar
-from apportion.engine.claims import WHOLE_POOL
-from apportion.engine.demand import WIDE, flow_parts, scale_of
-from apportion.engine.grids import stepped
-from apportion.engine.price import Market, Priced
-from apportion.engine.steps import Steps, heights, used_due
-from apportion.engine.wide import LARGEST_INT, WORD_BITS, Whole, from_arrow, words_of, zeros
+from apportion.engine.demand import WIDE, flow_parts
+from apportion.engine.price import Market
+from apportion.engine.wide import LARGEST_INT, WORD_BITS, Whole, from_arrow, words_of
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN, GRAINS_PER_NANO
 from apportion.model.times import Interval
@@ -256,6 +253,8 @@ def layer_values(rows: Any, layer: Layer, calendar: Calendar, by: Sequence[str],
         look_ends_up(rows, layer, cells, calendar),
         look_days_up(rows, layer, days, calendar, backend),
     ]
+    if "work" in by:  # about as many sums as rows: adding them up before they meet would only be done twice
+        return sums_of(ibis.union(*(part.select(*by, "day", *layer.values) for part in parts)), layer, by)
     return sums_of(ibis.union(*(sums_of(part, layer, by) for part in parts)), layer, by)
 
 
@@ -299,40 +298,3 @@ def merged(found: Iterable[tuple[Layer, Any]]) -> Mapping[tuple[int, ...], Mappi
             for numbers, kind, worth in sums:
                 here[kind] = here.get(kind, 0) + numbers[n] * worth
     return out
-
-
-def grid_of(market: Market, priced: Priced, key: tuple[str, str]) -> Grid:
-    """The price curve of one bill and component."""
-    cells = market.calendar.cells
-    if isinstance(priced.curve, Steps):
-        dues, due = priced.curve.dues, used_due(priced.curve)
-        most = Most(int(priced.curve.demand.sum()))
-        columns = zip(dues.columns, heights(due, dues, scale_for(*due.extremes(), 0), cells), strict=True)
-        prices = sum((price for column, price in columns if column[:2] == key), zeros(len(dues.curves) - 1, cells))
-        return make_grid(with_units(prices), dues.curves[1:], market.calendar, most)
-    money = {
-        where: sum(sum(days.values()) for column, days in columns.items() if column[:2] == key)
-        for where, columns in market.money.items()
-    }
-    steps = [step for step in priced.curve if step.units]
-    most = Most(sum(step.demand for step in steps))
-    least = min((abs(grains) for grains in money.values() if grains), default=0)
-    scale = scale_for(least, max((step.units for step in steps), default=0), 0) * scale_of(market.pool).fine
-    curves = sorted({step.curve for step in steps} | set(market.demand if market.pool.scope == "resource" else ()))
-    rows = np.searchsorted(curves, [step.curve for step in steps])
-    height = np.array([money[step.curve, step.slot] * scale // (step.units * GRAIN) for step in steps], dtype=object)
-    slots = np.array([step.slot for step in steps], dtype=np.int64).reshape(-1, 2).T
-    prices = stepped(rows, (slots[0], slots[1]), height, (len(curves), cells))
-    if market.pool.scope == "resource" and curves and curves[0] == WHOLE_POOL:
-        prices, curves = prices[1:] + prices[0], curves[1:]
-    return make_grid(with_units(prices), curves, market.calendar, most)
-
-
-def with_units(prices: Whole) -> dict[Kind, Rate]:
-    """A price of 1 beside the prices counts the units themselves."""
-    return {USED: Rate("units", prices), COUNTED: Rate("units", zeros(*prices.shape) + 1)}
-
-
-def grid_of_units(curves: Sequence[int], calendar: Calendar) -> Grid:
-    """No price but that."""
-    return make_grid({COUNTED: Rate("units", zeros(len(curves), calendar.cells) + 1)}, curves, calendar, Most(0))

@@ -20,6 +20,14 @@ class Valued:
     def __len__(self) -> int:
         return len(next(iter(self.keys.values())))
 
+    def of(self, kind: Kind) -> Whole:
+        """0 where nothing was found of a kind."""
+        return self.sums[kind] if kind in self.sums else zeros(len(self))
+
+    def only(self, rows: np.ndarray) -> "Valued":
+        keys = {name: numbers[rows] for name, numbers in self.keys.items()}
+        return Valued(keys, {kind: numbers[rows] for kind, numbers in self.sums.items()})
+
     def summed(self, keys: Mapping[str, np.ndarray]) -> "Valued":
         """By other keys of the same rows, in their order."""
         columns = list(keys.values())
@@ -55,5 +63,5 @@ def joined(parts: Sequence[Valued]) -> Valued:
     names = list(parts[0].keys)
     kinds = dict.fromkeys(kind for part in parts for kind in part.sums)
     keys = {name: np.concatenate([part.keys[name] for part in parts]) for name in names}
-    sums = {kind: np.concatenate([part.sums.get(kind, zeros(len(part))) for part in parts]) for kind in kinds}
+    sums = {kind: np.concatenate([part.of(kind) for part in parts]) for kind in kinds}
     return Valued(keys, sums).summed(keys)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 MONEY = pa.decimal128(38, 18)
+WHOLE = pa.decimal128(38, 0)
 LABELS = pa.map_(pa.string(), pa.string())
 TEXT, SECOND, UNITS = pa.string(), pa.int64(), pa.int64()
 STATES = ("up", "drained", "down", "starting")
@@ -88,7 +89,8 @@ TABLES = MappingProxyType({
     "cost_lines": COST_LINES, "usage": USAGE, "capacity": CAPACITY, "reservations": RESERVATIONS, "workloads": WORKLOADS,
 })  # fmt: skip
 
-# What one workload owes to one pool for one day: the evidence behind a posting.
+# What one workload owes to one pool for one day: the evidence behind a posting. Quantities stand once for each workload, pool, day and
+# currency, so that they add up; `waste` is the money of what was held without use, null where nothing was measured.
 CHARGES = table(
     ("period", TEXT),
     ("bill", TEXT),
@@ -100,8 +102,14 @@ CHARGES = table(
     ("project", TEXT),
     ("user", TEXT),
     ("workload", TEXT),
-    ("unit_seconds", pa.decimal128(38, 0)),
+    ("unit_seconds", WHOLE),
     ("amount", MONEY),
+    ("unit", TEXT, True),  # what the quantities are counted in, such as GPU; null for flows
+    ("per_unit", WHOLE, True),  # so many counted seconds are one second of one unit
+    ("held", WHOLE, True),
+    ("used", WHOLE, True),  # of what was measured
+    ("unmeasured", WHOLE, True),  # held, and not known whether it was used
+    ("waste", MONEY, True),
 )
 
 POSTING_KEY = ("period", "bill", "currency", "component", "pool", "day", "reason", "cause",

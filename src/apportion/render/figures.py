@@ -3,12 +3,13 @@
 import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 
 from apportion.render.sheet import Table, exact
 from apportion.reports.report import Cell, Column
-from apportion.reports.words import add_up, digits, percent, rounded
+from apportion.reports.words import add_up, digits, hours, percent, rounded
 
-RIGHT = ("money", "share", "count")
+RIGHT = ("money", "share", "count", "quantity")
 
 
 def visible(table: Table) -> list[int]:
@@ -67,6 +68,8 @@ def _plain(column: Column, cell: Cell) -> str:
         return ""
     if column.kind == "share" and isinstance(cell, Decimal):
         return percent(cell)
+    if column.kind == "quantity" and isinstance(cell, Decimal):
+        return hours(Fraction(cell))
     if column.kind == "count" and isinstance(cell, int):
         return f"{cell:,}"
     return legible(exact(cell))

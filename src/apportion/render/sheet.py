@@ -39,15 +39,10 @@ class Screen:
 
 
 def report_sheet(report: Report) -> Sheet:
-    """The contract of `-o json`: with one currency its `currency`, `bill` and `rows` are also at the top level."""
-    sections: list[dict[str, object]] = [
-        {
-            "currency": section.currency,
-            "bill": section.bill,
-            "rows": [_row(report.columns, cells) for cells in section.rows],
-        }
-        for section in report.sections
-    ]
+    """The contract of `-o json`: with one currency its `currency`, `bill` and `rows` are also at the top level. What stands beside it is there
+    by its name, currency by currency.
+    """
+    sections = _sections(report, "bill")
     value = {
         "report": report.name,
         "title": report.title,
@@ -57,10 +52,33 @@ def report_sheet(report: Report) -> Sheet:
         "currencies": sections,
         **report.more,
         **(sections[0] if len(sections) == 1 else {}),
+        **{other.name: _sections(other, "waste") for other in report.beside},
     }
-    tables = tuple(Table(report.columns, section.rows, section.totals, section.currency) for section in report.sections)
-    notes = (*report.notes, *([f"ledger head {report.head}"] if report.head else []))
-    return Sheet(report.title, tables, value, notes)
+    notes = (
+        *report.notes,
+        *(note for other in report.beside for note in other.notes),
+        *([f"ledger head {report.head}"] if report.head else []),
+    )
+    others = (table for other in report.beside for table in _tables(other, other.title))
+    return Sheet(report.title, (*_tables(report), *others), value, notes)
+
+
+def _sections(report: Report, whole: str) -> list[dict[str, object]]:
+    return [
+        {
+            "currency": section.currency,
+            whole: section.bill,
+            "rows": [_row(report.columns, cells) for cells in section.rows],
+        }
+        for section in report.sections
+    ]
+
+
+def _tables(report: Report, heading: str = "") -> list[Table]:
+    return [
+        Table(report.columns, section.rows, section.totals, section.currency, "" if n else heading)
+        for n, section in enumerate(report.sections)
+    ]
 
 
 def _row(columns: Sequence[Column], cells: Sequence[Cell]) -> dict[str, object]:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.rows import IDLE
+from apportion.reports.held import beside
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.sums import by_currency, grouped, section, share_of, total
 from apportion.reports.words import percent, shown
@@ -38,7 +39,16 @@ def idle(record: Record, carried_by: Mapping[str, str] | None = None) -> Report:
             f"{shown(amount, currency)} of the bill of {shown(bill, currency)} for {record.period} paid for idle capacity ({percent(share_of(amount, bill))})."
         )
     title = " ".join(sentences) or f"Nothing is posted for {record.period}."
-    return Report("idle", title, record.period, COLUMNS, tuple(sections), record.head, record.policies)
+    return Report(
+        "idle",
+        title,
+        record.period,
+        COLUMNS,
+        tuple(sections),
+        record.head,
+        record.policies,
+        beside=beside(record, "pool"),
+    )
 
 
 def _rows(posted: pa.Table, carried_by: Mapping[str, str]) -> list[dict[str, Cell]]:

@@ -7,7 +7,7 @@ Shares are rounded to nanos; nothing is computed from them.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -36,6 +36,7 @@ class JobLine:
     credits: Decimal
     adjustments: Decimal
     unshared_idle: Decimal
+    waste: Decimal | None = None  # of the charges and of idle, what paid for holding without use
 
     @property
     def with_idle(self) -> Decimal:
@@ -124,7 +125,9 @@ def job_line(workload: str, currency: str, rows: list[Mapping[str, Any]], shared
         overhead += part(posted["overheads"][team,], amount + mine, posted["cost"][team,])
         credit += part(posted["credits"][*leaf, row["outcome"]], amount, charged["outcome"][*leaf, row["outcome"]])
         adjustment += part(posted["adjustments"][leaf], amount, posted["leaf"][leaf])
-    return JobLine(workload, currency, *map(to_nanos, (direct, idle, overhead, credit, adjustment, unshared)))
+    figures = map(to_nanos, (direct, idle, overhead, credit, adjustment, unshared))
+    wastes = [row["waste"] for row in rows if row.get("waste") is not None]
+    return replace(JobLine(workload, currency, *figures), waste=total(wastes) if wastes else None)
 
 
 def part(whole: Fraction, mine: Fraction, everybody: Fraction) -> Fraction:

@@ -11,8 +11,8 @@ import pyarrow as pa
 from apportion.model.rows import MONEY
 
 Cell = str | int | Decimal | date | None
-Kind = Literal["text", "money", "share", "count"]
-ARROW = {"money": MONEY, "share": pa.decimal128(38, 6), "count": pa.int64()}
+Kind = Literal["text", "money", "share", "count", "quantity"]
+ARROW = {"money": MONEY, "share": pa.decimal128(38, 6), "count": pa.int64(), "quantity": pa.decimal128(38, 6)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`head` is the ledger's head hash when the record was read, so that a tail cut off later shows."""
+    """`head` is the ledger's head hash when the record was read, so that a tail cut off later shows. `beside`: what is read with it."""
 
     name: str
     title: str
@@ -48,6 +48,7 @@ class Report:
     policies: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     more: Mapping[str, object] = field(default_factory=dict)
+    beside: tuple["Report", ...] = ()
 
     def to_arrow(self) -> pa.Table:
         """All rows as one table, their currency in front."""
@@ -59,9 +60,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a report reads: the posted table of some periods (schema POSTINGS), and where the ledger stood."""
+    """What a report reads: the posted table of some periods (schema POSTINGS), where the ledger stood, and the charges behind the postings."""
 
     period: str
     posted: pa.Table
     head: str
     policies: tuple[str, ...] = ()
+    charges: pa.Table | None = None

@@ -5,26 +5,15 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from apportion.model.rows import REASONS, SYSTEM_OWNERS
+from apportion.model.rows import REASONS
+from apportion.reports.groups import DIMENSIONS, OWNERS, first_column, name_of, system_rank
+from apportion.reports.held import beside
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.sums import ZERO, by_currency, grouped, section, share_of, side_of, total
 from apportion.reports.words import counted, percent, shown
 
 if TYPE_CHECKING:
     from decimal import Decimal
-
-NOBODY = "(none)"
-DIMENSIONS: Mapping[str, tuple[str, ...]] = {
-    "team": ("team", "department", "cost_centre"),
-    "department": ("team", "department"),
-    "cost_centre": ("team", "cost_centre"),
-    "project": ("team", "project"),
-    "user": ("team", "user"),
-    "pool": ("pool",),
-    "component": ("component",),
-    "reason": ("reason",),
-}
-OWNERS = ("team", "department", "cost_centre", "project", "user")
 
 
 def showback(record: Record, by: str = "team") -> Report:
@@ -34,19 +23,26 @@ def showback(record: Record, by: str = "team") -> Report:
         for currency, posted in by_currency(record.posted)
     )
     return Report(
-        "showback", _title(record), record.period, columns, sections, record.head, record.policies, more={"by": by}
+        "showback",
+        _title(record),
+        record.period,
+        columns,
+        sections,
+        record.head,
+        record.policies,
+        more={"by": by},
+        beside=beside(record, by),
     )
 
 
 def _columns(by: str) -> tuple[Column, ...]:
-    first = Column("owner", by.replace("_", " ")) if by in OWNERS else Column(by, by)
-    beside = (
+    quiet = (
         tuple(Column(name, name.replace("_", " "), quiet=True) for name in ("department", "cost_centre"))
         if by == "team"
         else ()
     )
     reasons = () if by == "reason" else tuple(Column(reason, reason, "money", quiet=True) for reason in REASONS)
-    return (first, *beside, *reasons, Column("amount", "amount", "money"), Column("share", "share", "share"))
+    return (first_column(by), *quiet, *reasons, Column("amount", "amount", "money"), Column("share", "share", "share"))
 
 
 def _rows(posted: pa.Table, by: str) -> list[dict[str, Cell]]:
@@ -58,7 +54,7 @@ def _rows(posted: pa.Table, by: str) -> list[dict[str, Cell]]:
     reason_at = keys.index("reason") if "reason" in keys else len(keys)
     for key, amount in grouped(posted, keys if "reason" in keys else (*keys, "reason")).items():
         labels = dict(zip(keys, key, strict=False))
-        name = _name(by, labels)
+        name = name_of(by, labels)
         rows.setdefault(name, {"owner" if by in OWNERS else by: name, **_beside(by, labels)})
         amounts.setdefault(name, []).append(amount)
         parts.setdefault((name, key[reason_at]), []).append(amount)
@@ -68,26 +64,11 @@ def _rows(posted: pa.Table, by: str) -> list[dict[str, Cell]]:
         row["amount"] = total(amounts[name])
         row["share"] = share_of(total(amounts[name]), bill)
     sums = {name: total(some) for name, some in amounts.items()}
-    return [rows[name] for name in sorted(rows, key=lambda name: (_system(name), -sums[name], name))]
-
-
-def _name(by: str, labels: Mapping[str, str]) -> str:
-    if by not in OWNERS:
-        return labels[by] or NOBODY
-    team = labels["team"]
-    if by == "team" or team in SYSTEM_OWNERS:
-        return team
-    if by in ("project", "user"):
-        return f"{team}/{labels[by] or NOBODY}"
-    return labels[by] or NOBODY
+    return [rows[name] for name in sorted(rows, key=lambda name: (system_rank(name), -sums[name], name))]
 
 
 def _beside(by: str, labels: Mapping[str, str]) -> dict[str, Cell]:
     return {"department": labels["department"], "cost_centre": labels["cost_centre"]} if by == "team" else {}
-
-
-def _system(name: str) -> int:
-    return SYSTEM_OWNERS.index(name) + 1 if name in SYSTEM_OWNERS else 0
 
 
 def _title(record: Record) -> str:

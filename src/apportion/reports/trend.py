@@ -1,11 +1,13 @@
 """How it moved: posted amounts by day or by month, with idle and unallocated apart. A day may lie outside its period (late lines)."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.reports.held import charges_in
 from apportion.reports.report import Cell, Column, Record, Report, Section
 from apportion.reports.sums import SIDES, ZERO, by_currency, grouped, section, side_of, total
 from apportion.reports.words import counted, shown
@@ -22,11 +24,12 @@ def trend(record: Record, by: str = "day", owner: str = "") -> Report:
         *sides,
         Column("amount", "amount", "money"),
         Column("change", "change", "money", quiet=True),
+        Column("waste", "waste", "money", quiet=True),
     )
     sections = []
     sentences = []
     for currency, part in by_currency(posted):
-        rows = _rows(part, by)
+        rows = _rows(part, by, _wastes(record, part, by, owner))
         made = section(currency, total(part["amount"].to_pylist()), columns, rows)
         sections.append(_without_change_total(made, columns))
         sentences.append(_sentence(rows, by, currency, owner))
@@ -43,7 +46,15 @@ def trend(record: Record, by: str = "day", owner: str = "") -> Report:
     )
 
 
-def _rows(posted: pa.Table, by: str) -> list[dict[str, Cell]]:
+def _wastes(record: Record, posted: pa.Table, by: str, owner: str) -> dict[str, Decimal | None]:
+    """What was paid for holding without use, step by step."""
+    charges = charges_in(record, posted["bill"].to_pylist())
+    charges = charges.filter(pc.equal(charges["team"], owner)) if owner else charges
+    steps = charges.select([STEPS[by], "waste"]).group_by(STEPS[by]).aggregate([("waste", "sum")]).to_pylist()
+    return {str(row[STEPS[by]]): row["waste_sum"] for row in steps}
+
+
+def _rows(posted: pa.Table, by: str, wastes: Mapping[str, Decimal | None]) -> list[dict[str, Cell]]:
     steps: dict[str, dict[str, list[Decimal]]] = {}
     for (step, team), amount in grouped(posted, (STEPS[by], "team")).items():
         steps.setdefault(step, {}).setdefault(side_of(team), []).append(amount)
@@ -53,7 +64,7 @@ def _rows(posted: pa.Table, by: str) -> list[dict[str, Cell]]:
         amount = total(value for values in sides.values() for value in values)
         row: dict[str, Cell] = {side: total(sides.get(side, [])) for side in SIDES}
         change = None if before is None else total([amount, -before])
-        rows.append({by: step, **row, "amount": amount, "change": change})
+        rows.append({by: step, **row, "amount": amount, "change": change, "waste": wastes.get(step)})
         before = amount
     return rows
 

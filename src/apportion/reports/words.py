@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from fractions import Fraction
 
 from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.money import GRAIN, round_children, to_decimal, to_grains
@@ -30,6 +31,11 @@ def digits(amount: Decimal) -> str:
 
 def percent(share: Decimal | None) -> str:
     return "-" if share is None else f"{share * 100:.1f} %"
+
+
+def hours(amount: Fraction) -> str:
+    """`1,234.5`; what is too little for that keeps two digits that count."""
+    return f"{float(amount):,.1f}" if amount >= 1 or not amount else f"{float(amount):.2g}"
 
 
 def add_up(amounts: Sequence[Decimal], currency: str) -> list[Decimal]:

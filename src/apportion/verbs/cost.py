@@ -14,6 +14,7 @@ from apportion.engine.charges import charges_of
 from apportion.errors import ProjectError
 from apportion.model.rows import CHARGES
 from apportion.model.times import Period, parse_period
+from apportion.reports.held import Views, views_of
 from apportion.reports.job import JobLine, job_lines
 from apportion.reports.sums import total
 from apportion.verbs.agreement import policy_for
@@ -55,6 +56,7 @@ class Cost:
     shares: tuple[Share, ...]
     attempts: tuple[Attempt, ...]
     totals: tuple[JobLine, ...]
+    views: tuple[tuple[str, Views], ...] = ()  # currency, and what was held and used of each unit that was paid in it
 
 
 def cost(project: Project, what: str, period: Period | str | None = None, step: Step = silent) -> Cost:
@@ -65,6 +67,7 @@ def cost(project: Project, what: str, period: Period | str | None = None, step: 
     shares: list[Share] = []
     lines: list[JobLine] = []
     owners: set[str] = set()
+    held: dict[str, list[dict[str, Any]]] = {}
     for month in [str(period)] if period else months_of(project, workloads):
         found = figures(project, month, ids, step)
         shares.append(found.share)
@@ -72,6 +75,9 @@ def cost(project: Project, what: str, period: Period | str | None = None, step: 
             outcomes = outcomes_of(project, found.charges["workload"].to_pylist())
             lines += job_lines(found.charges, ids, found.postings, outcomes)
             owners |= owners_of(found.charges, ids)
+            currencies = dict(zip(*(found.postings[name].to_pylist() for name in ("bill", "currency")), strict=True))
+            for row in own_charges(found.charges, ids).to_pylist():
+                held.setdefault(currencies[row["bill"]], []).append(row)
     attempts = (
         Attempt(row["workload"], row["outcome"], row["start_s"], row["end_s"], line)
         for row in workloads
@@ -85,6 +91,7 @@ def cost(project: Project, what: str, period: Period | str | None = None, step: 
         shares=tuple(shares),
         attempts=tuple(attempts),
         totals=tuple(added(replace(line, workload="") for line in lines)),
+        views=tuple((currency, views) for currency, rows in sorted(held.items()) for views in views_of(rows)),
     )
 
 
@@ -176,8 +183,12 @@ def outcomes_of(project: Project, ids: list[str]) -> dict[str, str]:
 
 
 def owners_of(charges: pa.Table, ids: list[str]) -> set[str]:
-    own = charges.filter(pc.is_in(charges["workload"], pa.array(ids)))
-    return {"/".join(filter(None, row.values())) for row in own.select(["team", "project", "user"]).to_pylist()}
+    own = own_charges(charges, ids).select(["team", "project", "user"])
+    return {"/".join(filter(None, row.values())) for row in own.to_pylist()}
+
+
+def own_charges(charges: pa.Table, ids: list[str]) -> pa.Table:
+    return charges.filter(pc.is_in(charges["workload"], pa.array(ids)))
 
 
 def added(lines: Iterable[JobLine]) -> list[JobLine]:
@@ -185,15 +196,15 @@ def added(lines: Iterable[JobLine]) -> list[JobLine]:
     groups: dict[tuple[str, str], list[JobLine]] = {}
     for line in lines:
         groups.setdefault((line.workload, line.currency), []).append(line)
+    figures = ("direct", "idle", "overhead", "credits", "adjustments", "unshared_idle")
     return [
-        JobLine(
-            workload,
-            currency,
-            *(_sum(some, name) for name in ("direct", "idle", "overhead", "credits", "adjustments", "unshared_idle")),
+        replace(
+            JobLine(workload, currency, *(_sum(some, name) for name in figures)),
+            waste=_sum(some, "waste") if any(line.waste is not None for line in some) else None,
         )
         for (workload, currency), some in groups.items()
     ]
 
 
 def _sum(lines: list[JobLine], name: str) -> Decimal:
-    return total(getattr(line, name) for line in lines)
+    return total(getattr(line, name) or Decimal(0) for line in lines)

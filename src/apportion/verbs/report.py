@@ -3,11 +3,13 @@
 from collections.abc import Callable, Mapping
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from apportion.errors import ProjectError
 from apportion.model.rows import POSTINGS
 from apportion.model.times import Period, parse_period
 from apportion.reports.coverage import coverage
+from apportion.reports.held import READ, held
 from apportion.reports.idle import idle
 from apportion.reports.report import Record, Report
 from apportion.reports.showback import showback
@@ -21,6 +23,7 @@ REPORTS: Mapping[str, Callable[..., Report]] = {
     "showback": showback,
     "trend": trend,
     "idle": idle,
+    "held": held,
     "coverage": coverage,
 }
 
@@ -52,7 +55,8 @@ def read_record(project: Project, periods: list[Period]) -> Record:
     wanted = {str(period) for period in periods}
     versions = {run.period: run.policy_version for run in books.runs() if run.period in wanted}
     policies = tuple(f"{names.get(version, '?')}@{version[:12]}" for version in dict.fromkeys(versions.values()))
-    return Record(label(periods), pa.concat_tables(tables), books.head(), policies)
+    charges = books.scan("charges", columns=READ, where=pc.field("period").isin(sorted(wanted)))
+    return Record(label(periods), pa.concat_tables(tables), books.head(), policies, charges)
 
 
 def posted_periods(project: Project) -> set[str]:

@@ -1,5 +1,7 @@
 """A job's charges: per pool its units times the price, inside what its owner's postings say."""
 
+from typing import Any
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -7,6 +9,8 @@ from apportion.engine.charges import charges_of
 from apportion.errors import InvariantError
 from apportion.model.money import plain
 from apportion.model.rows import CHARGES
+from apportion.policy.pools import Pool
+from apportion.reports.held import views_of
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
 from apportion.verbs.explaining.clauses import clause
@@ -29,12 +33,15 @@ def refuse_tampered_charges(project: Project, target: Target, computed: pa.Table
     where = (pc.field("period") == period) & pc.field("workload").isin(list(target.workloads))
     kept = project.books.scan("charges", where=where)
     for pool in sorted({*computed["pool"].to_pylist(), *kept["pool"].to_pylist()}):
-        expected, found = (
-            total(table.filter(pc.equal(table["pool"], pool))["amount"].to_pylist()) for table in (computed, kept)
-        )
-        if expected != found:
+        for column, what in (("amount", "charges"), ("waste", "waste")):
+            expected, found = (
+                total(table.filter(pc.equal(table["pool"], pool))[column].drop_null().to_pylist())
+                for table in (computed, kept)
+            )
+            if expected == found:
+                continue
             raise InvariantError(
-                f"{target.name} in {period}: the kept charges of pool {pool} are not what cost lines and usage say",
+                f"{target.name} in {period}: the kept {what} of pool {pool} is not what cost lines and usage say",
                 plain(expected),
                 plain(found),
             )
@@ -57,6 +64,11 @@ def job_nodes(computed: Computed, charges: pa.Table, own: Whose) -> tuple[Node, 
             *price_nodes(computed, pool),
             *usage_nodes(computed, pool, own),
             owner_node(here, currency),
+            *held_nodes(
+                [row for row in here.to_pylist() if currencies.get(row["bill"], policy.currency) == currency],
+                currency,
+                policy.pools[pool],
+            ),
         )
         nodes.append(Node(text, {"pool": pool, "amount": amount, "currency": currency, "units": str(units)}, steps))
     return tuple(nodes)
@@ -67,6 +79,27 @@ def owner_node(charges: pa.Table, currency: str) -> Node:
     amount = total(charges["amount"].to_pylist())
     text = f"{counted(len(charges), 'charge')} inside the postings of {owner_text(charges)}, whole nanos by largest remainder: {plain(amount)} {currency}"
     return Node(text, {"charges": len(charges), "amount": amount})
+
+
+def held_nodes(charges: list[dict[str, Any]], currency: str, pool: Pool) -> list[Node]:
+    """What was held and used, and which money is called waste; nothing for flows."""
+    return [
+        Node(f"{views.sentence(currency)}{waste_text(pool) if views.waste else ''}", dict(views.cells()))
+        for views in views_of(charges)
+    ]
+
+
+def waste_text(pool: Pool) -> str:
+    """Where the money of waste stands, by what the pool counts."""
+    idle = f"idle money of what was held, which the rule `held: {pool.idle['held']}` places"
+    if pool.method == "time":
+        return ": the same part of the charge as of what was held"
+    if pool.driver.kind == "used":
+        return f": {idle}"
+    inside = "what was held without use, at the prices of the charge and inside it"
+    return (
+        f": {inside}; and {idle}" if pool.driver.kind == "blend" and pool.method == "capacity_rate" else f": {inside}"
+    )
 
 
 def owner_text(charges: pa.Table) -> str:
