@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from apportion.model.money import plain
 from apportion.reports.coverage import coverage
+from apportion.reports.groups import DIMENSIONS
 from apportion.reports.idle import idle
 from apportion.reports.report import Report
-from apportion.reports.showback import DIMENSIONS, showback
+from apportion.reports.showback import showback
 from apportion.reports.sums import total
 from apportion.reports.trend import trend
 from apportion.reports.words import add_up, places, rounded, shown
