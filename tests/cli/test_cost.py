@@ -49,3 +49,31 @@ def test_adjustments_are_what_others_pay(run: Run, tiny: Path) -> None:
     run("--project", tiny, "ingest")
     shown = run("--project", tiny, "cost", "j1")
     assert "others pay 30.00 USD of it" in shown.out  # half of what j1 was charged; overhead has no job
+
+
+def test_what_was_held_and_used(run: Run, tiny: Path) -> None:
+    """j1 holds 4 GPUs for 12 h at 1.25 and is busy for a quarter of it: 45.00 of its 60.00 is waste. The others were not measured."""
+    jobs = tiny / "usage" / "jobs.csv"
+    lines = jobs.read_text("utf-8").splitlines()
+    busy = ["busy", *("25" if line.startswith("j1,") else "" for line in lines[1:])]
+    jobs.write_text("".join(f"{line},{part}\n" for line, part in zip(lines, busy, strict=True)), "utf-8")
+    edit(
+        tiny / "apportion.toml",
+        'meters = { gpu = "gpus" }',
+        'meters = { gpu = "gpus" }\nused_meters = { gpu = "busy" }\nused_units = { gpu = "percent of allocated" }',
+    )
+    run("--project", tiny, "ingest")
+    run("--project", tiny, "plan")
+    run("--project", tiny, "apply")
+    shown = run("--project", tiny, "cost", "j1")
+    assert "GPU: 48.0 h held, 12.0 used (25.0 %), waste 45.00 USD" in shown.out
+    assert run("--project", tiny, "cost", "j1", "-o", "json").value()["totals"][0]["waste"] == "45"
+    assert "GPU: 48.0 h held, use not measured" in run("--project", tiny, "cost", "j2").out
+    explained = run("--project", tiny, "explain", "j1").out
+    assert "waste 45.00 USD: what was held without use, at the prices of the charge and inside it" in explained
+    rows = run("--project", tiny, "report", "held", "-o", "json").value()["rows"]
+    assert [(row["owner"], row["held"], row["used"], row["waste"]) for row in rows] == [
+        ("vision", "48", "12", "45"),
+        ("speech", "48", None, None),
+        ("_unallocated", "2", None, None),
+    ]
