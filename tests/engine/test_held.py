@@ -15,6 +15,7 @@ from apportion.engine.plan import Plan, World, make_plan
 from apportion.model.meters import METERS
 from apportion.model.money import total_of
 from apportion.model.times import parse_period
+from apportion.policy.load import load_policy
 from apportion.policy.pools import Pool
 from tests.engine.golden_world import CASES, GOLDEN, read_world, rows_of
 from tests.property.worlds import world as random_world
@@ -154,3 +155,14 @@ def test_quantities_stand_once_for_each_workload_pool_day_and_currency(
         for row in counted:
             assert 0 <= row["unmeasured"] <= row["held"]
             assert (row["used"] is None) == (row["unmeasured"] == row["held"])
+
+
+def test_hours_that_another_component_shares_again_are_named_apart() -> None:
+    """The same GPU-hours may drive compute and licences: as one unit they would be counted twice."""
+    text = (GOLDEN / "slices" / "policy.yaml").read_text(encoding="utf-8")
+    again = '  seats: {costs: {ServiceName: Sim}, usage: {node: "*"}, meter: gpu, method: proportional, component: licence}\n'
+    pools = load_policy(text + again).pools
+    assert {name: unit.name for name, pool in pools.items() if (unit := unit_of(pool))} == {
+        "gpus": "GPU",
+        "seats": "GPU (licence)",
+    }

@@ -109,7 +109,8 @@ def rates_of(share: Share, key: Key) -> tuple[Sequence[int], dict[Kind, Rate]]:
     rates = {COUNTED: Rate("units", ones), WASTED: Rate("wasted", ones if prices.used is None else prices.used)}
     rates |= {kind: Rate(amount, inside) for kind, amount in QUANTITIES.items()}
     rates |= {} if prices.used is None else {USED: Rate("units", prices.used)}
-    rates |= {} if prices.held is None else {HELD: Rate("held", prices.held)}
+    if prices.held is not None or share.pool.method == "resource_weighted":  # whose parts have prices of their own
+        rates[HELD] = Rate("held", ones if prices.held is None else prices.held)
     rates |= {OCCUPIED: Rate("allocated", ones)} if share.pool.method == "time" else {}
     return prices.curves, rates
 
