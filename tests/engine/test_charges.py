@@ -10,10 +10,11 @@ from apportion.engine.charges import charges_of
 from apportion.engine.plan import Plan, World, make_plan
 from apportion.model.rows import CHARGES
 from apportion.model.times import parse_period
+from apportion.policy.methods import PARTED, SERVICES
 from tests.engine.golden_world import GOLDEN, read_world
 from tests.property.worlds import world as random_world
 
-OF_WORK = ("proportional", "time", "capacity_rate", "rate_card")
+OF_WORK = ("proportional", "time", "capacity_rate", "rate_card", "two_part", *PARTED)
 SHARED_BY_WORK = (
     "time-3-to-1", "weights-of-resources", "idle-slot-hour", "half-hour-zone", "scope-resource", "late-correction", "follow-whole-bill",
     "rate-card-with-a-bill", "free-hours", "driver-blend", "meters-weighted", "slices", "flow-energy", "storage-petabytes",
@@ -75,6 +76,17 @@ def test_charges_add_up_to_the_postings_of_random_worlds(seed: int, backend: Bac
     assert charged(plan) == used(plan)
 
 
+@pytest.mark.parametrize("method", ["two_part", *PARTED, *SERVICES])
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_charges_add_up_whatever_the_method(seed: int, method: str, backend: Backend) -> None:
+    drawn = random_world(seed, seed % 3, (method,))
+    if "on_zero: even" in drawn.policy_text:
+        return
+    world = World(parse_period(drawn.period), drawn.policy, **drawn.tables(), previous=dict(drawn.previous))
+    plan = make_plan(world, backend)
+    assert charged(plan) == used(plan)
+
+
 @pytest.mark.parametrize(
     ("case", "expected"),
     [
@@ -87,6 +99,10 @@ def test_charges_add_up_to_the_postings_of_random_worlds(seed: int, backend: Bac
         ("weights-reshare-used", {"vision-1": 15, "speech-1": 15}),
         ("flow-network", {"vision-1": 30, "speech-1": 10}),
         ("follow-account-and-service", {"vision-1": 78, "speech-1": 52}),
+        ("charges-of-measures", {"a-1": 475, "a-2": Decimal("12.5")}),
+        ("charges-of-energy", {"a-1": Decimal("22.5"), "a-2": Decimal("77.5")}),
+        ("charges-of-the-dominant", {"a-1": 50, "a-2": 0, "b-1": 50}),
+        ("two-part-burst-price", {"a-1": 20, "b-1": 40, "c-1": 90}),
     ],
 )
 def test_each_workload_owes_what_its_own_use_cost(case: str, expected: dict[str, int], backend: Backend) -> None:

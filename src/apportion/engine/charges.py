@@ -14,6 +14,7 @@ from apportion.engine.held import ALLOCATED, HELD, MEASURED, UNMEASURED, WASTED,
 from apportion.engine.nanos import share_nanos
 from apportion.engine.plan import Plan
 from apportion.engine.pools import PoolResult
+from apportion.engine.portioned import by_measure, open_measures
 from apportion.engine.price import Market, Priced
 from apportion.engine.rates import Key
 from apportion.engine.valued import Valued, joined
@@ -80,8 +81,7 @@ def desk_of(plan: Plan) -> Desk:
 def pool_charges(name: str, result: PoolResult, market: Market, desk: Desk) -> Iterator[pa.RecordBatch]:
     """Quantities stand under the first bill and component of each currency; there workloads are seen even on days that cost them nothing."""
     setting = desk.plan.trace.setting
-    share = open_share(name, result, market, desk.plan)
-    found = {key: work_of(share, key, desk.owners) for key in keys_of(result)}
+    found = work_by_key(name, result, market, desk)
     first: dict[str, Key] = {}
     for key in found:
         first.setdefault(setting.currencies.get(key[0], setting.policy.currency), key)
@@ -91,6 +91,16 @@ def pool_charges(name: str, result: PoolResult, market: Market, desk: Desk) -> I
         yield from shared(desk, Place(name, *key), work.only(seen), counted=counted).to_batches()
     for key, work in followed(found, name, desk):
         yield from shared(desk, Place(name, *key), work, counted=False).to_batches()
+
+
+def work_by_key(name: str, result: PoolResult, market: Market, desk: Desk) -> dict[Key, Valued]:
+    """What is held and burnt at once cannot be counted in one unit: there the first measure, what is held, counts."""
+    measures = open_measures(name, result, desk.plan)
+    if measures and market.pool.method == "energy_two_part":
+        return {key: by_measure(measures, key, desk.owners, None) for key in keys_of(result)}
+    share = open_share(name, result, market, desk.plan)
+    found = {key: work_of(share, key, desk.owners) for key in keys_of(result)}
+    return {key: by_measure(measures, key, desk.owners, work) if measures else work for key, work in found.items()}
 
 
 def some(numbers: Whole) -> np.ndarray:
