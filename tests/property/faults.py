@@ -27,8 +27,8 @@ FAULTS = (
     Fault(
         "usage counts a second too little where it starts",
         "engine/demand.py",
-        'values[f"{name}_part"] = signed * (calendar.cell_s - inside)',
-        'values[f"{name}_part"] = signed * (calendar.cell_s - inside - (1 if sign > 0 else 0))',
+        "left = calendar.cell_s - (rows.offset - rows.cell * calendar.cell_s)",
+        "left = calendar.cell_s - (rows.offset - rows.cell * calendar.cell_s) - ibis.ifelse(rows.sign > 0, 1, 0)",
         seed=0,
     ),
     Fault(

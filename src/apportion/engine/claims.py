@@ -97,23 +97,19 @@ def claim(name: str, reach: Reach, season: Season, setting: Setting, usage: Any 
     if pool.usage is not None and len(setting.workforce.seasons) > 1:
         reach = reach_of(pool, set(), setting.resources, season.persons)
     keys = asked_by(name, pool, setting.policy)
-    rate_of, rates = rates_of(pool, setting.resources)
-    nodes = setting.backend.lend(pa.table({
-        "resource": pa.array(reach.resources, pa.int32()),
-        "curve": pa.array([n + 1 if pool.scope == "resource" else WHOLE_POOL for n in reach.resources], pa.int32()),
-        "rate": pa.array([rate_of[n] for n in reach.resources], pa.int32()),
-    }))  # fmt: skip
-    people = setting.backend.lend(pa.table({
-        "person": pa.array(reach.persons, pa.int32()),
-        "bearer": pa.array([bearer_number(season.persons[m], keys, setting.bearers) for m in reach.persons], pa.int32()),
-    }))  # fmt: skip
     rows = setting.encoded.rows if usage is None else usage
     rows = rows.filter(
         rows.meter.isin([METER_NUMBER[meter] for meter in pool.meter]),
         rows.start_s < season.interval.end_s,
         rows.end_s > season.interval.start_s,
     )
-    rows = rows.join(nodes, "resource").join(people, "person")
+    rate_of, rates = rates_of(pool, setting.resources)
+    rows = placed(rows, pool, reach, rate_of, setting)
+    people = setting.backend.keep(pa.table({  # a table, whose bounds the database knows: what is summed by bearer is summed faster
+        "person": pa.array(reach.persons, pa.int32()),
+        "bearer": pa.array([bearer_number(season.persons[m], keys, setting.bearers) for m in reach.persons], pa.int32()),
+    }))  # fmt: skip
+    rows = rows.join(people, "person")
     if reach.pairs is not None:
         pairs = sorted(reach.pairs)
         allowed = setting.backend.lend(pa.table({
@@ -122,6 +118,25 @@ def claim(name: str, reach: Reach, season: Season, setting: Setting, usage: Any 
         }))  # fmt: skip
         rows = rows.semi_join(allowed, ["resource", "person"])
     return Claim(rows, rates, season)
+
+
+def placed(rows: Any, pool: Pool, reach: Reach, rate_of: list[int], setting: Setting) -> Any:
+    """Usage of the pool's resources, each with its curve and rate; nothing is looked up where all have the same."""
+    same = pool.scope == "pool" and len(set(rate_of)) <= 1
+    if same and len(reach.resources) == len(rate_of):
+        return rows.mutate(curve=ibis.literal(WHOLE_POOL, "int32"), rate=ibis.literal(0, "int32"))
+    nodes = setting.backend.keep(pa.table({
+        "resource": pa.array(reach.resources, pa.int32()),
+        "curve": pa.array([n + 1 if pool.scope == "resource" else WHOLE_POOL for n in reach.resources], pa.int32()),
+        "rate": pa.array([rate_of[n] for n in reach.resources], pa.int32()),
+    }))  # fmt: skip
+    return rows.join(nodes, "resource")
+
+
+def reads_once(pool: Pool, setting: Setting) -> bool:
+    """Whether nothing else of a plan reads the usage: then it need not be kept."""
+    pools = [each for each in setting.policy.pools.values() if each.meter]
+    return len(pools) == len(setting.workforce.seasons) == 1 and not pool.credit and pool.method != "time"
 
 
 def clip(rows: Any, season: Season) -> Any:

@@ -4,7 +4,6 @@ A running sum of +amount/-amount events gives the level; the cost of this step g
 number of slots. Flows (bytes moved, joules) are spread evenly over their interval, whole units adding up.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,12 +12,13 @@ from math import lcm
 from typing import Any
 
 import ibis
+import numpy as np
 import pyarrow as pa
 
 from apportion.engine.backend import whole_quotient as divide
 from apportion.engine.calendar import Calendar
-from apportion.engine.encode import METER_NUMBER
-from apportion.engine.wide import LARGEST_INT
+from apportion.engine.encode import METER_NUMBER, Bound
+from apportion.engine.wide import LARGEST_INT, from_arrow
 from apportion.model.meters import METERS
 from apportion.model.times import Interval
 from apportion.policy.pool_parts import Driver
@@ -36,6 +36,7 @@ UNITS, ALLOCATED, HELD = range(3)
 LOAD = ("curve", "bearer", "rate")  # who asked for how much of what
 
 Series = dict[tuple[int, int, int], dict[int, list[int]]]  # (curve, bearer, rate) -> cell -> [units, allocated, held]
+BOTH_ENDS = ibis.memtable(pa.table({"sign": pa.array([1, -1], pa.int64())}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,27 +97,35 @@ def extent(usage: Any, sums: Mapping[str, Any]) -> tuple[int, int]:
     return max(1, *(int(found[name]) for name in sums)), max(1, found["rows"])
 
 
+def most_units(pool: Pool, bounds: Mapping[str, Bound]) -> int:
+    """More than all rows of the pool's meters can come to at any moment."""
+    scale = scale_of(pool)
+    found = [(scale.factors[name], bounds[name]) for name in pool.meter if name in bounds]
+    return sum(factor * bound.rows * (bound.allocated + bound.used) * scale.capacity for factor, bound in found)
+
+
 def level_events(
     usage: Any, sums: dict[str, Any], calendar: Calendar, *, decimal: bool, by: Sequence[str] = LOAD
 ) -> Any:
-    """One event where each row starts and one where it ends: its part of that cell, and the level from the next cell on."""
+    """One event where each row starts and one where it ends: its part of that cell, and the level from the next cell on.
 
-    def events(second: Any, sign: int) -> Any:
-        offset = second - calendar.start_s
-        inside = offset % calendar.cell_s
-        values = {}
-        for name, amount in sums.items():
-            signed = (amount.cast("decimal(38,0)") if decimal else amount) * sign
-            values[f"{name}_level"] = signed
-            values[f"{name}_part"] = signed * (calendar.cell_s - inside)
-        return usage.select(*by, cell=divide(offset, calendar.cell_s), **values)
-
+    Every row is met by two signs on its way to the sums, so that nothing is kept in between.
+    """
     window = calendar.window
-    start = ibis.greatest(usage.start_s, window.start_s)
-    end = ibis.least(usage.end_s, window.end_s)
-    both = ibis.union(events(start, 1), events(end, -1))
-    return both.group_by(*by, "cell").aggregate(**{
-        name: both[name].sum().cast(WIDE) if decimal else both[name].sum() for name in both.columns if name not in (*by, "cell")
+    rows = usage.select(
+        *by,
+        first=ibis.greatest(usage.start_s, window.start_s),
+        last=ibis.least(usage.end_s, window.end_s),
+        **{name: amount.cast(WIDE) if decimal else amount for name, amount in sums.items()},
+    ).cross_join(BOTH_ENDS)
+    offset = ibis.ifelse(rows.sign > 0, rows.first, rows.last) - calendar.start_s
+    rows = rows.mutate(offset=offset, cell=divide(offset, calendar.cell_s))
+    left = calendar.cell_s - (rows.offset - rows.cell * calendar.cell_s)
+    values = {f"{name}_level": rows[name] * rows.sign for name in sums}
+    values |= {f"{name}_part": rows[name] * rows.sign * left for name in sums}
+    events = rows.select(*by, "cell", **values)
+    return events.group_by(*by, "cell").aggregate(**{
+        name: events[name].sum().cast(WIDE) if decimal else events[name].sum() for name in values
     })  # fmt: skip
 
 
@@ -155,7 +164,7 @@ def flow_parts(usage: Any, sums: dict[str, Any], calendar: Calendar, *also: str,
     })  # fmt: skip
 
 
-def measure_demand(usage: Any, pool: Pool, calendar: Calendar) -> Series:
+def measure_demand(usage: Any, pool: Pool, calendar: Calendar, bounds: Mapping[str, Bound]) -> Series:
     """Unit-seconds of rows that already carry their curve, bearer and rate."""
     scale = scale_of(pool)
     flows = [METER_NUMBER[name] for name in pool.meter if METERS[name].flow]
@@ -164,9 +173,8 @@ def measure_demand(usage: Any, pool: Pool, calendar: Calendar) -> Series:
     if levels:
         rows = usage.filter(usage.meter.isin(levels))
         sums = measures(rows, pool.driver, scale)
-        found = integrate_events(
-            level_events(rows, sums, calendar, decimal=is_wide(*extent(rows, sums), calendar)), list(sums), calendar
-        )
+        wide = is_wide(most_units(pool, bounds), 1, calendar)
+        found = integrate_events(level_events(rows, sums, calendar, decimal=wide), list(sums), calendar)
     if flows:
         rows = usage.filter(usage.meter.isin(flows))
         sums = measures(rows, pool.driver, scale)
@@ -176,19 +184,43 @@ def measure_demand(usage: Any, pool: Pool, calendar: Calendar) -> Series:
 
 def integrate_events(events: Any, names: list[str], calendar: Calendar) -> Series:
     """Run the query, then integrate the events of each bearer over the cells."""
-    table = events.to_pyarrow()
-    keys = zip(*(table[name].to_pylist() for name in ("curve", "bearer", "rate", "cell")), strict=True)
-    series: dict[tuple[int, int, int], dict[int, tuple[list[int], list[int]]]] = defaultdict(dict)
-    for (curve, bearer, rate, cell), more, higher in zip(
-        keys, triples(table, names, "part"), triples(table, names, "level"), strict=True
-    ):
-        cells = series[curve, bearer, rate]
-        known = cells.get(cell)
-        cells[cell] = (more, higher) if known is None else (plus(known[0], more), plus(known[1], higher))
+    table = events.to_pyarrow().sort_by([(name, "ascending") for name in (*LOAD, "cell")])
+    cells = table["cell"].to_numpy()
+    keys = [table[name].to_numpy() for name in LOAD]
+    changes = [np.diff(key) != 0 for key in keys]
+    first = np.flatnonzero(np.append(True, np.logical_or.reduce(changes))) if len(table) else cells
+    columns = {name: (whole_column(table, f"{name}_part"), whole_column(table, f"{name}_level")) for name in names}
     found: Series = {}
-    for key, cells in series.items():
-        integrate(found.setdefault(key, {}), cells, calendar)
+    for start, end in pairwise([*first.tolist(), len(table)]):
+        here = slice(start, end)
+        series = [integrated(cells[here], columns[name][0][here], columns[name][1][here], calendar) for name in names]
+        found[tuple(int(key[start]) for key in keys)] = amounts_of(series, names)  # type: ignore[index]
     return found
+
+
+def whole_column(table: pa.Table, name: str) -> np.ndarray:
+    """In 64 bits, or as Python's integers where there are more."""
+    column = table[name]
+    return from_arrow(column) if pa.types.is_decimal(column.type) else column.to_numpy()
+
+
+def integrated(cells: np.ndarray, part: np.ndarray, level: np.ndarray, calendar: Calendar) -> tuple[int, np.ndarray]:
+    """The first cell, and what every cell from there on holds: its own part, and what began before it."""
+    first, size = int(cells[0]), calendar.cells - int(cells[0])
+    out = np.zeros(size + 1, dtype=part.dtype)
+    rise = np.zeros(size + 1, dtype=part.dtype)
+    out[cells - first], rise[cells - first] = part, level
+    return first, (out + (np.cumsum(rise) - rise) * calendar.cell_s)[:size]
+
+
+def amounts_of(series: list[tuple[int, np.ndarray]], names: list[str]) -> dict[int, list[int]]:
+    """Cell -> [units, allocated, held], where there is any; what is not measured apart equals the units, and nothing is held."""
+    first = series[0][0]
+    some = np.flatnonzero(np.logical_or.reduce([(amounts != 0).astype(bool) for _, amounts in series]))
+    found = {name: amounts[some].tolist() for name, (_, amounts) in zip(names, series, strict=True)}
+    allocated, held = found.get("allocated", found["units"]), found.get("held", [0] * len(some))
+    columns = zip((some + first).tolist(), found["units"], allocated, held, strict=True)
+    return {cell: [mine, taken, kept] for cell, mine, taken, kept in columns}
 
 
 def plus(left: list[int], right: list[int]) -> list[int]:

@@ -21,6 +21,15 @@ from apportion.model.times import Interval
 METER_NUMBER: Mapping[str, int] = {name: number for number, name in enumerate(sorted(METERS))}
 
 
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Of a meter's usage: how many rows, and the largest amounts of any of them."""
+
+    rows: int
+    allocated: int
+    used: int
+
+
 @dataclass(frozen=True)
 class Encoded:
     """`fresh`: work, person, resource, meter, start_s, end_s, allocated, used. A workload that nobody described is -1, its person the last."""
@@ -28,6 +37,15 @@ class Encoded:
     fresh: Any
     resources: tuple[str, ...]
     backend: Backend
+    usage: Any
+
+    @cached_property
+    def bounds(self) -> dict[str, Bound]:
+        """By meter."""
+        usage = self.usage
+        largest = {name: ibis.coalesce(usage[name].max(), 0) for name in ("allocated", "used")}
+        found = usage.group_by("meter").aggregate(rows=usage.count(), **largest).to_pyarrow().to_pylist()
+        return {row.pop("meter"): Bound(**row) for row in found}
 
     @cached_property
     def rows(self) -> Any:
@@ -74,4 +92,4 @@ def encode(usage: Any, workforce: Workforce, resources: Resources, scope: Scope,
         allocated=joined.allocated,
         used=joined.used,
     )
-    return Encoded(rows, names, backend)
+    return Encoded(rows, names, backend, usage)

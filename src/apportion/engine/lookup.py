@@ -18,7 +18,7 @@ import pyarrow as pa
 from apportion.engine.account import Column, divide_up, part_of
 from apportion.engine.backend import Backend
 from apportion.engine.calendar import Calendar, Slot
-from apportion.engine.claims import WHOLE_POOL, Claim, Reach, claim, clip, given_back
+from apportion.engine.claims import WHOLE_POOL, Claim, Reach, claim, clip, given_back, reads_once
 from apportion.engine.curve import Grid, Kind, Most, Rate, make_grid, scale_for, value_rows
 from apportion.engine.demand import integrate_levels, measure_demand
 from apportion.engine.dues import Dues, MoneyOf, dues_of
@@ -91,14 +91,14 @@ def price_by_look_up(name: str, tranches: Tranches, place: tuple[Reach, Levels],
     inside = set(reach.resources)
     curve_of = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources) if n in inside}
     seasons = setting.workforce.seasons if reach.resources and reach.persons else ()
-    usage = setting.encoded.fresh if reads_once(pool, levels, setting) else None
+    usage = setting.encoded.fresh if reads_once(pool, setting) and not levels.promised else None
     claims = [claim(name, reach, season, setting, usage) for season in seasons]
     with ThreadPoolExecutor(1) as beside:  # the money is laid out while the database sorts and counts the usage
         spreading = beside.submit(dues_of, tranches.table_of(name), pool, calendar, curve_of)
         rows = [setting.backend.keep(measured(each, each.rows, pool).order_by("curve")) for each in claims]
         tally = count(rows, pool, (WHOLE_POOL, *sorted(curve_of.values())), levels, calendar)
         dues = spreading.result()
-    demand = whole_demand(claims, pool, calendar) if levels.promised else {}
+    demand = whole_demand(claims, pool, setting) if levels.promised else {}
     supply = whole_supply(levels, calendar)
     market = Market(name, pool, MoneyOf(dues), demand, (), supply, calendar, setting.bearers)
     priced = Priced(credited=[defaultdict(int) for _ in pool.credit])
@@ -121,12 +121,6 @@ def price_by_look_up(name: str, tranches: Tranches, place: tuple[Reach, Levels],
     return Looked(market, priced, claims[0].rates if claims else (Fraction(1),))
 
 
-def reads_once(pool: Pool, levels: Levels, setting: Setting) -> bool:
-    """Whether nothing else of a plan reads the usage: then it is numbered and sorted in one go."""
-    pools = [each for each in setting.policy.pools.values() if each.meter]
-    return len(pools) == len(setting.workforce.seasons) == 1 and not pool.credit and not levels.promised
-
-
 def whole_supply(levels: Levels, calendar: Calendar) -> Supply:
     """What the pool as a whole offered and promised."""
     offered, down = (
@@ -135,12 +129,12 @@ def whole_supply(levels: Levels, calendar: Calendar) -> Supply:
     return Supply(offered, down, {who: integrate_levels(held, calendar) for who, held in levels.promised.items()})
 
 
-def whole_demand(claims: list[Claim], pool: Pool, calendar: Calendar) -> dict[int, dict[int, dict[Load, list[int]]]]:
+def whole_demand(claims: list[Claim], pool: Pool, setting: Setting) -> dict[int, dict[int, dict[Load, list[int]]]]:
     """What every bearer had of the pool as a whole: only reservations ask for it."""
     found: dict[int, dict[Load, list[int]]] = {}
     for each in claims:
         rows = clip(each.rows.mutate(curve=ibis.literal(WHOLE_POOL, "int32")), each.season)
-        for (_, bearer, rate), cells in measure_demand(rows, pool, calendar).items():
+        for (_, bearer, rate), cells in measure_demand(rows, pool, setting.calendar, setting.encoded.bounds).items():
             for cell, amounts in cells.items():
                 found.setdefault(cell, {})[bearer, rate] = amounts
     return {WHOLE_POOL: found}

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from apportion.engine.calendar import Calendar
 from apportion.engine.claims import WHOLE_POOL, Reach, claim, given_back
@@ -46,21 +47,22 @@ class Demands:
     rates: tuple[Fraction, ...] = (Fraction(1),)
 
 
-def read_demand(name: str, reach: Reach, setting: Setting) -> Demands:
-    """Unit-seconds by bearer and cell, season by season; and those that each credit rule gives back."""
+def read_demand(name: str, reach: Reach, setting: Setting, usage: Any = None) -> Demands:
+    """Unit-seconds by bearer and cell, season by season; and those that each credit rule gives back. Of all usage, unless told."""
     pool = setting.policy.pools[name]
     found = Demands(credited=tuple({} for _ in pool.credit))
     if not reach.resources or not reach.persons:
         return found
     for season in setting.workforce.seasons:
-        claimed = claim(name, reach, season, setting)
+        claimed = claim(name, reach, season, setting, usage)
         found.rates = claimed.rates
         if pool.method == "time":
             by_curve(own_seconds(claimed.rows, setting.calendar), season, setting.calendar, found.own)
             seconds = occupied_seconds(claimed.rows, setting.calendar, setting.bearers, setting.backend)
             by_curve(seconds, season, setting.calendar, found.demand)
         else:
-            by_curve(measure_demand(claimed.rows, pool, setting.calendar), season, setting.calendar, found.demand)
+            series = measure_demand(claimed.rows, pool, setting.calendar, setting.encoded.bounds)
+            by_curve(series, season, setting.calendar, found.demand)
         for rule, curves in zip(pool.credit, found.credited, strict=True):
             rows = given_back(claimed, rule, setting)
             if rows is None:
@@ -68,7 +70,7 @@ def read_demand(name: str, reach: Reach, setting: Setting) -> Demands:
             series = (
                 own_seconds(rows, setting.calendar)
                 if pool.method == "time"
-                else measure_demand(rows, pool, setting.calendar)
+                else measure_demand(rows, pool, setting.calendar, setting.encoded.bounds)
             )
             by_curve(series, season, setting.calendar, curves)
     if pool.scope == "resource":
@@ -77,11 +79,13 @@ def read_demand(name: str, reach: Reach, setting: Setting) -> Demands:
     return found
 
 
-def market_of(name: str, tranches: Tranches, place: tuple[Reach, Levels], setting: Setting) -> tuple[Market, Demands]:
-    """A pool's money over its slots, beside its demand and supply."""
+def market_of(
+    name: str, tranches: Tranches, place: tuple[Reach, Levels], setting: Setting, usage: Any = None
+) -> tuple[Market, Demands]:
+    """A pool's money over its slots, beside its demand (of all usage, unless told) and supply."""
     reach, levels = place
     pool = setting.policy.pools[name]
-    found = read_demand(name, reach, setting)
+    found = read_demand(name, reach, setting, usage)
     inside = set(reach.resources)
     curve_of = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources) if n in inside}
     money = slot_money(tranches.of(name), pool, setting.calendar, curve_of)

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from apportion.engine.account import Account, Column, divide_up
 from apportion.engine.cards import free_amounts, price_card, recovery
-from apportion.engine.claims import Reach, component_of, rates_of
+from apportion.engine.claims import Reach, component_of, rates_of, reads_once
 from apportion.engine.hours import price_hours
 from apportion.engine.idle import share_idle
 from apportion.engine.lines import Tranches
@@ -51,7 +51,8 @@ def charge_pool(name: str, tranches: Tranches, reach: Reach, setting: Setting) -
         return replace(charge_priced_pool(looked.market, looked.priced, looked.rates, setting), reach=reach)
     if pool.method in PARTED:
         return charge_parts(name, tranches, reach, setting)
-    market, found = market_of(name, tranches, (reach, levels), setting)
+    usage = setting.encoded.fresh if reads_once(pool, setting) else None
+    market, found = market_of(name, tranches, (reach, levels), setting, usage)
     if pool.method == "rate_card":
         return replace(charge_card_pool(market, found, setting), reach=reach)
     market, priced, problems = price(market, found, setting)
