@@ -10,7 +10,7 @@ from apportion.engine.account import Account, Column, Entry, divide_up
 from apportion.engine.bearers import Bearer
 from apportion.engine.calendar import Slot
 from apportion.engine.claims import WHOLE_POOL
-from apportion.engine.demand import UNITS, scale_of
+from apportion.engine.demand import UNITS
 from apportion.engine.price import Load, Market, Priced, Used, sum_cells
 from apportion.errors import Problem
 from apportion.model.meters import METERS
@@ -33,10 +33,10 @@ def price_for(pool: Pool, bearer: Bearer, day: date) -> Price | None:
     return None
 
 
-def quantity(units: int, pool: Pool, price: Price) -> Fraction:
+def quantity(units: int, market: Market, price: Price) -> Fraction:
     """Natural units (of a flow), or natural units times the price's span (of a level)."""
-    natural = units * scale_of(pool).natural
-    flow = all(METERS[name].flow for name in pool.meter)
+    natural = units * market.scale.natural
+    flow = all(METERS[name].flow for name in market.pool.meter)
     return natural if flow or price.per == "unit" else natural / HOUR_S
 
 
@@ -53,7 +53,7 @@ def list_prices(
                 Problem(f"pool {market.name}", "no-price", "no price of the card matches; charged 0", str(bearer.named))
             )
             continue
-        exact = quantity(amounts[UNITS], market.pool, price) * price.price * GRAIN
+        exact = quantity(amounts[UNITS], market, price) * price.price * GRAIN
         out[day, load] = exact.numerator // exact.denominator
     return out
 
@@ -128,7 +128,7 @@ def free_amounts(market: Market, span: Slot, usage: Used, payer: int) -> Account
     totals: dict[tuple[str, ...], int] = defaultdict(int)
     for (_, load), amounts in sum_cells(market.demand.get(WHOLE_POOL, {}), span, market.calendar).items():
         totals[entitled(market.bearers[load[0]].owner, free.per)] += amounts[UNITS]
-    hours = scale_of(market.pool).natural / (1 if all(METERS[name].flow for name in market.pool.meter) else HOUR_S)
+    hours = market.scale.natural / (1 if all(METERS[name].flow for name in market.pool.meter) else HOUR_S)
     for (column, day, bearer), grains in usage.items():
         who = entitled(market.bearers[bearer].owner, free.per)
         if who and totals[who]:

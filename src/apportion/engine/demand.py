@@ -47,18 +47,18 @@ class Scale:
     allocated: int  # the driver's weights, as whole numbers: units = factor * (allocated * a + used * u)
     used: int
     natural: Fraction  # natural units in one unit
-    fine: int = 1  # units that are counted for one whole one: more than 1 for flows, which are spread
+    fine: int = 1  # units that are counted for one whole one: more than 1 for flows, which are spread, and for parts of shared boards
 
     @property
     def capacity(self) -> int:
         return self.allocated + self.used
 
 
-def scale_of(pool: Pool) -> Scale:
-    """Weights per natural unit and the driver's blend, over one common denominator."""
+def scale_of(pool: Pool, fine: int = 1) -> Scale:
+    """Weights per natural unit and the driver's blend, over one common denominator. `fine`: as in a Scale, of levels."""
     weights = {name: weight / METERS[name].base for name, weight in pool.meter.items()}
     below = lcm(*(weight.denominator for weight in weights.values()))
-    fine = FINE if any(METERS[name].flow for name in pool.meter) else 1
+    fine = FINE if any(METERS[name].flow for name in pool.meter) else fine
     alpha = {"allocated": Fraction(1), "used": Fraction(0), "max": Fraction(1)}.get(pool.driver.kind, pool.driver.alpha)
     if pool.driver.kind == "max":
         return Scale(

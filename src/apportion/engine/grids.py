@@ -29,7 +29,7 @@ def measured(claimed: Claim, rows: Any, pool: Pool, *also: str) -> Any:
 
 def measure_curves(rows: Any, curves: Sequence[int], calendar: Calendar) -> tuple[dict[str, Whole], int, int]:
     """The amounts of measured rows by curve and cell (the first curve is that of the whole pool), the largest of any row, and how many rows."""
-    sums = {name: rows[name] for name in AMOUNTS if name in rows.columns}
+    sums = {name: rows[name] for name in ("units", "allocated", "held") if name in rows.columns}
     largest, many = extent(rows, sums)
     wide = is_wide(largest, many, calendar)
     events = level_events(rows, sums, calendar, decimal=wide, by=("curve",)).to_pyarrow()

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from apportion.engine.boards import NO_BOARDS, Boards, Curves
 from apportion.engine.calendar import Calendar
 from apportion.engine.claims import WHOLE_POOL, Reach, claim, given_back
 from apportion.engine.demand import Series, measure_demand, plus
@@ -13,8 +14,6 @@ from apportion.engine.price import Load, Market, slot_money
 from apportion.engine.setting import Setting
 from apportion.engine.supply import Levels, integrate_supply
 from apportion.engine.workloads import Season
-
-Curves = dict[int, dict[int, dict[Load, list[int]]]]
 
 
 def by_curve(series: Series, season: Season, calendar: Calendar, out: Curves) -> None:
@@ -47,14 +46,16 @@ class Demands:
     rates: tuple[Fraction, ...] = (Fraction(1),)
 
 
-def read_demand(name: str, reach: Reach, setting: Setting, usage: Any = None) -> Demands:
+def read_demand(
+    name: str, reach: Reach, setting: Setting, boards: Boards = NO_BOARDS, usage: Any = None
+) -> Demands:
     """Unit-seconds by bearer and cell, season by season; and those that each credit rule gives back. Of all usage, unless told."""
     pool = setting.policy.pools[name]
     found = Demands(credited=tuple({} for _ in pool.credit))
     if not reach.resources or not reach.persons:
         return found
     for season in setting.workforce.seasons:
-        claimed = claim(name, reach, season, setting, usage)
+        claimed = boards.apart(claim(name, reach, season, setting, usage))
         found.rates = claimed.rates
         if pool.method == "time":
             by_curve(own_seconds(claimed.rows, setting.calendar), season, setting.calendar, found.own)
@@ -73,6 +74,9 @@ def read_demand(name: str, reach: Reach, setting: Setting, usage: Any = None) ->
                 else measure_demand(rows, pool, setting.calendar, setting.encoded.bounds)
             )
             by_curve(series, season, setting.calendar, curves)
+    if boards:
+        found.demand = boards.count(found.demand, setting.bearers)
+        found.credited = tuple(boards.count(curves, setting.bearers, whole=False) for curves in found.credited)
     if pool.scope == "resource":
         for curves in (found.demand, found.own, *found.credited):
             whole_pool(curves)
@@ -80,14 +84,15 @@ def read_demand(name: str, reach: Reach, setting: Setting, usage: Any = None) ->
 
 
 def market_of(
-    name: str, tranches: Tranches, place: tuple[Reach, Levels], setting: Setting, usage: Any = None
+    name: str, tranches: Tranches, place: tuple[Reach, Levels, Boards], setting: Setting, usage: Any = None
 ) -> tuple[Market, Demands]:
     """A pool's money over its slots, beside its demand (of all usage, unless told) and supply."""
-    reach, levels = place
+    reach, levels, boards = place
     pool = setting.policy.pools[name]
-    found = read_demand(name, reach, setting, usage)
+    found = read_demand(name, reach, setting, boards, usage)
     inside = set(reach.resources)
     curve_of = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources) if n in inside}
     money = slot_money(tranches.of(name), pool, setting.calendar, curve_of)
-    supply = integrate_supply(levels, setting.calendar)
-    return Market(name, pool, money, found.demand, found.credited, supply, setting.calendar, setting.bearers), found
+    supply = integrate_supply(levels, setting.calendar, boards.fine)
+    market = Market(name, pool, money, found.demand, found.credited, supply, setting.calendar, setting.bearers, boards)
+    return market, found

@@ -12,6 +12,7 @@ from fractions import Fraction
 from math import lcm
 
 from apportion.engine.account import Column, divide_up
+from apportion.engine.boards import NO_BOARDS, find_boards
 from apportion.engine.calendar import Slot
 from apportion.engine.claims import Reach
 from apportion.engine.dominant import price_dominant, size_of
@@ -49,9 +50,10 @@ def price_parts(
     for part, weight in parts_of(pool):
         own = with_pool(setting, name, part)
         levels = NO_LEVELS if pool.method == "energy_two_part" else read_levels(name, reach, named, own)
-        market, _ = market_of(name, tranches, (reach, levels), own)
+        market, _ = market_of(name, tranches, (reach, levels, find_boards(name, reach, own)), own)
         empty.append(Portion(" and ".join(part.meter), weight, own, market, Priced()))
-    whole = replace(empty[0].market, pool=pool)
+    boards = next((portion.market.boards for portion in empty if portion.market.boards), NO_BOARDS)
+    whole = replace(empty[0].market, pool=pool, boards=boards)
     if pool.method == "dominant_share":
         found = price_dominant(whole, [(portion.market, portion.weight) for portion in empty])
         portions = [replace(portion, priced=priced) for portion, priced in zip(empty, found, strict=True)]

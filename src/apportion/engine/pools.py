@@ -5,6 +5,7 @@ from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 from apportion.engine.account import Account, Column, divide_up
+from apportion.engine.boards import find_boards, problems_of
 from apportion.engine.cards import free_amounts, price_card, recovery
 from apportion.engine.claims import Reach, component_of, rates_of, reads_once
 from apportion.engine.hours import price_hours
@@ -45,25 +46,31 @@ class PoolResult:
 def charge_pool(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> PoolResult:
     """A pool that is shared by usage."""
     pool = setting.policy.pools[name]
-    levels = read_levels(name, reach, tranches.resources_of(name), setting) if pool.method in RESERVED else NO_LEVELS
-    if can_look_up(pool, levels):
-        looked = price_by_look_up(name, tranches, (reach, levels), setting)
-        return replace(charge_priced_pool(looked.market, looked.priced, looked.rates, setting), reach=reach)
     if pool.method in PARTED:
         return charge_parts(name, tranches, reach, setting)
-    usage = setting.encoded.fresh if reads_once(pool, setting) else None
-    market, found = market_of(name, tranches, (reach, levels), setting, usage)
+    levels = read_levels(name, reach, tranches.resources_of(name), setting) if pool.method in RESERVED else NO_LEVELS
+    boards = find_boards(name, reach, setting)
+    if not boards and can_look_up(pool, levels):
+        looked = price_by_look_up(name, tranches, (reach, levels), setting)
+        return replace(charge_priced_pool(looked.market, looked.priced, looked.rates, setting), reach=reach)
+    usage = setting.encoded.fresh if reads_once(pool, setting) and not boards else None
+    market, found = market_of(name, tranches, (reach, levels, boards), setting, usage)
+    crowded = problems_of(name, boards, setting)
     if pool.method == "rate_card":
-        return replace(charge_card_pool(market, found, setting), reach=reach)
+        charged = charge_card_pool(market, found, setting)
+        return replace(charged, reach=reach, problems=[*charged.problems, *crowded])
     market, priced, problems = price(market, found, setting)
-    return replace(charge_priced_pool(market, priced, found.rates, setting), reach=reach, problems=problems)
+    charged = charge_priced_pool(market, priced, found.rates, setting)
+    return replace(charged, reach=reach, problems=[*problems, *crowded])
 
 
 def charge_parts(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> PoolResult:
     """A pool whose money is shared by several measures side by side."""
     market, priced, portions = price_parts(name, tranches, reach, setting)
     rates = rates_of(market.pool, setting.resources)[1]
-    return replace(charge_priced_pool(market, priced, rates, setting), reach=reach, portions=portions)
+    crowded = problems_of(name, market.boards, setting)
+    charged = charge_priced_pool(market, priced, rates, setting)
+    return replace(charged, reach=reach, portions=portions, problems=crowded)
 
 
 def price(market: Market, found: Demands, setting: Setting) -> tuple[Market, Priced, list[Problem]]:

@@ -12,9 +12,10 @@ from math import lcm
 
 from apportion.engine.account import Account, Column, Entry, cumulative, divide_up, part_of
 from apportion.engine.bearers import Bearers
+from apportion.engine.boards import NO_BOARDS, Boards
 from apportion.engine.calendar import Calendar, Slot
 from apportion.engine.claims import WHOLE_POOL
-from apportion.engine.demand import ALLOCATED, HELD, UNITS, plus
+from apportion.engine.demand import ALLOCATED, HELD, UNITS, Scale, plus, scale_of
 from apportion.engine.lines import Tranche
 from apportion.model.owner import Owner, system_owner
 from apportion.model.rows import IDLE, RESIDUAL, UNALLOCATED
@@ -52,6 +53,12 @@ class Market:
     supply: Supply
     calendar: Calendar
     bearers: Bearers
+    boards: Boards = NO_BOARDS
+
+    @property
+    def scale(self) -> Scale:
+        """How amounts became units."""
+        return scale_of(self.pool, self.boards.fine)
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from apportion.engine.account import Column, part_of
 from apportion.engine.calendar import Slot
 from apportion.engine.claims import WHOLE_POOL
-from apportion.engine.demand import UNITS, scale_of
+from apportion.engine.demand import UNITS
 from apportion.engine.price import Load, Market, Priced, SlotPrice, idle_span, nothing, over, sum_cells
 from apportion.errors import Problem
 from apportion.model.money import GRAIN
@@ -93,7 +93,7 @@ def burst_factor(market: Market, terms: Terms, money: int) -> Fraction:
     price = market.pool.burst_price
     if price is None or money <= 0:
         return Fraction(1)
-    cost: Fraction = price * GRAIN * scale_of(market.pool).natural / HOUR_S * terms.units / money
+    cost: Fraction = price * GRAIN * market.scale.natural / HOUR_S * terms.units / money
     return cost
 
 

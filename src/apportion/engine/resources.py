@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from apportion.model.meters import GPU
 from apportion.model.rows import CAPACITY
+
+SHARED = "gpu"  # the meter of boards that are handed out in parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +18,7 @@ class Resources:
     """Every resource that usage or capacity names, sorted, with its labels: its own id as `node` and `resource`, and its capacity's."""
 
     labels: Mapping[str, Mapping[str, str]]
+    shared: frozenset[str] = frozenset()  # of which some row holds a part of a GPU
 
     def carries(self, key: str) -> bool:
         """Whether any resource has this label: then selectors read it from resources, else from workloads."""
@@ -25,7 +30,19 @@ def read_resources(usage: Any, capacity: pa.Table) -> Resources:
     labels: dict[str, dict[str, str]] = {name: {} for name in used}
     for row in capacity.select(["resource", "labels"]).to_pylist():
         labels.setdefault(row["resource"], {}).update(row["labels"] or ())
-    return Resources({name: {"node": name, "resource": name} | labels[name] for name in sorted(labels)})
+    return Resources(
+        {name: {"node": name, "resource": name} | labels[name] for name in sorted(labels)}, shared_of(usage, capacity)
+    )
+
+
+def shared_of(usage: Any, capacity: pa.Table) -> frozenset[str]:
+    """Asked by resource only where there is any: one look at every row is all that the others pay."""
+    if not pc.any(pc.equal(capacity["meter"], SHARED)).as_py():
+        return frozenset()
+    parts = usage.filter(usage.allocated % GPU != 0, usage.meter == SHARED)
+    if not parts.count().to_pyarrow().as_py():
+        return frozenset()
+    return frozenset(parts.select("resource").distinct().to_pyarrow()["resource"].to_pylist())
 
 
 def capacity_rows(capacity: pa.Table, meters: Iterable[str]) -> list[dict[str, Any]]:

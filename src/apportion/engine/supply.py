@@ -35,12 +35,16 @@ class Levels:
 NO_LEVELS = Levels({}, {}, {})
 
 
-def integrate_supply(found: Levels, calendar: Calendar) -> Supply:
-    """Unit-seconds per cell."""
+def integrate_supply(found: Levels, calendar: Calendar, fine: int = 1) -> Supply:
+    """Unit-seconds per cell, in units so many times as fine."""
+
+    def over_cells(levels: Held) -> dict[int, int]:
+        return {cell: units * fine for cell, units in integrate_levels(levels, calendar).items()}
+
     return Supply(
-        {curve: integrate_levels(levels, calendar) for curve, levels in found.offered.items()},
-        {curve: integrate_levels(levels, calendar) for curve, levels in found.down.items()},
-        {holder: integrate_levels(levels, calendar) for holder, levels in found.promised.items()},
+        {curve: over_cells(levels) for curve, levels in found.offered.items()},
+        {curve: over_cells(levels) for curve, levels in found.down.items()},
+        {holder: over_cells(levels) for holder, levels in found.promised.items()},
     )
 
 
