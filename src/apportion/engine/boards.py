@@ -27,7 +27,9 @@ from apportion.model.meters import GPU
 from apportion.model.times import Interval
 from apportion.policy.pools import Pool
 
-Curves = dict[int, dict[int, dict[tuple[int, int], list[int]]]]  # curve -> cell -> bearer, rate -> units, allocated, held
+Curves = dict[
+    int, dict[int, dict[tuple[int, int], list[int]]]
+]  # curve -> cell -> bearer, rate -> units, allocated, held
 
 
 class Crowd(NamedTuple):

@@ -7,7 +7,7 @@ resource has a price of its own, nobody does.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import ibis
@@ -16,15 +16,16 @@ import pyarrow.compute as pc
 
 from apportion.engine.calendar import Slot
 from apportion.engine.claims import WHOLE_POOL, Reach, claim
-from apportion.engine.demand import WIDE, integrate_levels, scale_of
+from apportion.engine.demand import UNITS, WIDE
 from apportion.engine.grids import measured
 from apportion.engine.lines import Tranche
+from apportion.engine.markets import read_demand
 from apportion.engine.parts import with_pool
 from apportion.engine.plan import Plan
 from apportion.engine.pools import PoolResult
-from apportion.engine.price import Market, Priced, over, spread
+from apportion.engine.price import Market, Priced, over, spread, sum_cells
 from apportion.engine.setting import Setting
-from apportion.engine.supply import read_levels
+from apportion.engine.supply import integrate_supply, read_levels
 from apportion.model.money import GRAIN, to_grains
 from apportion.model.times import Interval
 
@@ -53,7 +54,11 @@ def bursts_of(plan: Plan, cost_lines: pa.Table) -> Iterator[Burst]:
             continue
         setting = with_pool(plan.trace.setting, name, market.pool.model_copy(update={"scope": "resource"}))
         slots = sorted(slot for slot, shares in priced.bursting.items() if shares)
-        use = use_of(name, result.reach, setting, slots)
+        use = (
+            counted_use(market, result.reach, setting, slots)
+            if market.boards
+            else use_of(name, result.reach, setting, slots)
+        )
         paid: Mapping[str, Mapping[str, Fraction]] = {}
         if market.pool.scope == "pool" and market.pool.method in ONE_PRICE:
             mine = cost_lines.filter(pc.equal(plan.trace.lines.pool_of, name))
@@ -69,7 +74,7 @@ def team_bursts(
     market, priced = result.market, result.priced
     if market is None or priced is None:
         return
-    hours = scale_of(market.pool).natural / HOUR_S
+    hours = market.scale.natural / HOUR_S
     above: dict[str, list[Fraction]] = defaultdict(list)
     for slot, here in use.items():
         for team, share in priced.bursting[slot].items():
@@ -97,6 +102,17 @@ def use_of(name: str, reach: Reach, setting: Setting, slots: list[Slot]) -> dict
         for row in sums.to_pylist():
             team = setting.bearers[row["bearer"]].owner.team
             found[slots[row["number"]]][row["curve"]][team] += int(row["amount"])
+    return found
+
+
+def counted_use(market: Market, reach: Reach, setting: Setting, slots: list[Slot]) -> dict[Slot, Use]:
+    """The same where less counts than was asked for."""
+    demand = read_demand(market.name, reach, setting, replace(market.boards, by_resource=True)).demand
+    found: dict[Slot, Use] = {slot: defaultdict(lambda: defaultdict(int)) for slot in slots}
+    for slot, use in found.items():
+        for curve in demand.keys() - {WHOLE_POOL}:
+            for (_, load), amounts in sum_cells(demand[curve], slot, setting.calendar).items():
+                use[curve][setting.bearers[load[0]].owner.team] += amounts[UNITS]
     return found
 
 
@@ -155,9 +171,9 @@ def paid_for_others(pool: Shared, use: Mapping[Slot, Use], costs: Costs) -> dict
     }
 
 
-def capacity_by_curve(pool: Shared) -> dict[int, dict[int, int]]:
+def capacity_by_curve(pool: Shared) -> dict[int, Mapping[int, int]]:
     levels = read_levels(pool.market.name, pool.reach, set(), pool.setting)
-    return {curve: integrate_levels(held, pool.setting.calendar) for curve, held in levels.offered.items()}
+    return dict(integrate_supply(levels, pool.setting.calendar, pool.market.boards.fine).capacity)
 
 
 def currencies_of(pool: Shared, slot: Slot) -> dict[str, int]:

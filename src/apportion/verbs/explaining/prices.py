@@ -7,7 +7,7 @@ from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 from apportion.engine.calendar import Slot
-from apportion.engine.demand import scale_of
+from apportion.engine.demand import Scale, scale_of
 from apportion.engine.hours import local_start
 from apportion.engine.pools import PoolResult
 from apportion.engine.price import Played
@@ -36,10 +36,11 @@ class Measure:
         return f"{float(units * self.natural):,.2f} {self.name}"
 
 
-def measure_of(pool: Pool) -> Measure:
+def measure_of(pool: Pool, scale: Scale | None = None) -> Measure:
+    """Of units as usage rows have them, or as the market of that scale counts them."""
     flow = all(METERS[name].flow for name in pool.meter)
     unit = METERS[next(iter(pool.meter))].unit if len(pool.meter) == 1 else "weighted unit"
-    natural = scale_of(pool).natural
+    natural = scale.natural if scale else scale_of(pool).natural * scale_of(pool).fine
     if pool.method == "time":
         return Measure("occupied hours", Fraction(1, HOUR_S))
     return Measure(unit if flow else f"{unit}-hours", natural if flow else natural / HOUR_S)
@@ -71,7 +72,7 @@ def currency_nodes(computed: Computed, result: PoolResult, currency: str, span: 
     pool, calendar = result.market.pool, computed.plan.trace.setting.calendar
     first, last = calendar.widen(span.clip(calendar.window)) if span else (0, calendar.cells)
     bills = {bill for bill, known in computed.plan.trace.setting.currencies.items() if known == currency}
-    measure = measure_of(pool)
+    measure = measure_of(pool, result.market.scale)
     money = {
         where: sum(sum(days.values()) for column, days in columns.items() if column.bill in bills)
         for where, columns in result.market.money.items()

@@ -56,7 +56,7 @@ def usage_nodes(computed: Computed, name: str, whose: Whose) -> tuple[Node, ...]
     if not count:
         return (Node(f"no usage of {whose.called} in this pool", {"count": 0}),)
     largest = sorted(rows, key=lambda row: (-row["units"], row["work"], row["start_s"]))[:FEW]
-    text = f"{counted(count, 'usage interval')} of {whose.called}: {measure.amount(units)}{of_all(result, whose, measure)}; the largest:"
+    text = f"{counted(count, 'usage interval')} of {whose.called}: {measure.amount(units)}{of_all(result, whose)}; the largest:"
     rest = (Node(f"... and {count - len(largest):,} more"),) if count > len(largest) else ()
     nodes = (*(interval_node(computed, row, measure) for row in largest), *rest)
     return (Node(text, {"count": count, "units": str(units)}, nodes),)
@@ -78,12 +78,15 @@ def spans_of(computed: Computed, result: PoolResult, season: Season, only: Inter
     return [part for part in (span.clip(bounds) for span in merged) if part.seconds]
 
 
-def of_all(result: PoolResult, whose: Whose, measure: Measure) -> str:
-    """Everybody's demand, where slots do not overlap (late lines make them)."""
+def of_all(result: PoolResult, whose: Whose) -> str:
+    """Everybody's demand, where slots do not overlap (late lines make them) and all of it counts (less does on crowded boards)."""
+    if result.market is None or result.market.boards:
+        return ""
     steps = result.priced.curve if result.priced else []
     slots = sorted({step.slot for step in steps})
     overlap = len({step.curve for step in steps}) > 1 or any(first[1] > second[0] for first, second in pairwise(slots))
     whole = sum(step.demand for step in steps)
+    measure = measure_of(result.market.pool, result.market.scale)
     return "" if overlap or not whole or whose.everybody or whose.span else f" of {measure.amount(whole)} used by all"
 
 
