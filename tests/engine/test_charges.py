@@ -19,6 +19,7 @@ SHARED_BY_WORK = (
     "time-3-to-1", "weights-of-resources", "idle-slot-hour", "half-hour-zone", "scope-resource", "late-correction", "follow-whole-bill",
     "rate-card-with-a-bill", "free-hours", "driver-blend", "meters-weighted", "slices", "flow-energy", "storage-petabytes",
     "unowned-workload", "two-currencies", "two-components", "usage-by-team-over-a-change", "charges-beside-no-demand",
+    "overcommitted-board", "overcommitted-board-without-resource-id", "overcommitted-board-grows", "overcommitted-board-price-list",
 )  # fmt: skip
 Key = tuple[object, ...]
 
@@ -66,9 +67,10 @@ def test_charges_add_up_to_the_postings_of_golden_worlds(case: str, backend: Bac
     assert charged(plan) == used(plan) != {}
 
 
+@pytest.mark.parametrize("boards", [False, True], ids=["", "boards"])
 @pytest.mark.parametrize("seed", range(12))
-def test_charges_add_up_to_the_postings_of_random_worlds(seed: int, backend: Backend) -> None:
-    drawn = random_world(seed, size=seed % 3)
+def test_charges_add_up_to_the_postings_of_random_worlds(seed: int, boards: bool, backend: Backend) -> None:
+    drawn = random_world(seed, seed % 3, boards=boards)
     if "on_zero: even" in drawn.policy_text:
         return  # a share of money that nobody used has no workload
     world = World(parse_period(drawn.period), drawn.policy, **drawn.tables(), previous=dict(drawn.previous))
@@ -95,6 +97,7 @@ def test_charges_add_up_whatever_the_method(seed: int, method: str, backend: Bac
         ("charges-of-nodes-by-time", {"vision-1": 30, "vision-2": 10}),
         ("charges-beside-no-demand", {"job-1": 10}),
         ("charges-without-resource-ids", {"vision-1": 30, "vision-2": 20}),
+        ("charges-on-a-crowded-board", {"vision-ann-1": 6, "vision-ann-2": 6, "speech-1": 6}),
         ("owner-from-a-day", {"job-1": 100}),
         ("weights-reshare-used", {"vision-1": 15, "speech-1": 15}),
         ("flow-network", {"vision-1": 30, "speech-1": 10}),

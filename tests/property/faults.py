@@ -305,6 +305,27 @@ FAULTS = (
         methods=("dominant_share",),
     ),
     Fault(
+        "a board counts as often as it was asked for",
+        "engine/boards.py",
+        "return part(self.there, units), part(self.there, allocated), part(left, held)",
+        "return Fraction(1), part(self.there, allocated), part(left, held)",
+        seed=1,
+    ),
+    Fault(
+        "what is held of a board without use counts beside what fills it",
+        "engine/boards.py",
+        "left = self.there - min(self.there, units)",
+        "left = self.there",
+        seed=1,
+    ),
+    Fault(
+        "a credit gives back all of a full board",
+        "engine/markets.py",
+        "boards.count(curves, setting.bearers, whole=False)",
+        "boards.count(curves, setting.bearers)",
+        seed=1,
+    ),
+    Fault(
         "what returns to a pool that serves is lost",
         "policy/services.py",
         "part / (1 - own) for",

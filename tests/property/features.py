@@ -1,9 +1,10 @@
 """What is in a world, seen from its rows and its policy rather than from what the generator meant to draw."""
 
 from collections.abc import Iterable
+from fractions import Fraction
 from zoneinfo import ZoneInfo
 
-from tests.property.oracle_facts import NOT_UP, Facts
+from tests.property.oracle_facts import NOT_UP, Claim, Facts
 from tests.property.oracle_methods import Sharing
 from tests.property.oracle_time import Breakpoints, day_span, days_touched
 from tests.property.worlds import World
@@ -18,6 +19,7 @@ WANTED = (
     "reservation",
     "weights",
     "adjustment",
+    "crowded board",
 )
 
 
@@ -38,6 +40,7 @@ def features(world: World) -> set[str]:
         "late correction": any(row["charge_start_s"] < row["billing_start_s"] for row in world.cost_lines),
         "follower": any(line.follower for line in Facts(world, Breakpoints()).lines),
     }
+    found["crowded board"] = crowded(world)
     return (
         {name for name, there in found.items() if there}
         | demand_features(world)
@@ -59,6 +62,23 @@ def demand_features(world: World) -> set[str]:
         if any(seen.demand > seen.capacity > 0 for seen in sharing.seen.values()):
             found.add("demand above capacity")
     return found
+
+
+def crowded(world: World) -> bool:
+    """Whether less counts of some board, in some pool, than was asked of it."""
+    facts = Facts(world, Breakpoints())
+    for name, pool in world.policy.pools.items():
+        if "gpu" in pool.meter and pool.method != "time":
+            only = pool.model_copy(update={"meter": {"gpu": pool.meter["gpu"]}})
+            rows = [row for row in world.usage if row["meter"] == "gpu" and row["end_s"] > row["start_s"]]
+            asked, counted = facts.claimed(name, only, rows), facts.claims(name, only)
+            if units(asked) != units(counted):
+                return True
+    return False
+
+
+def units(claims: Iterable[Claim]) -> Fraction:
+    return sum(((claim.rate + claim.held) * (claim.span[1] - claim.span[0]) for claim in claims), Fraction(0))
 
 
 def tally(worlds: Iterable[World]) -> dict[str, int]:

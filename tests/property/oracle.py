@@ -66,6 +66,12 @@ Several measures
      with its own capacity, held, down and reservations. energy_two_part: static_share of the money by what was allocated of the levels, the rest by
      the flows, each as proportional. dominant_share: by teams' largest weight x units / max(capacity, demand) over the meters, inside a team by
      its use of that meter; meters that tie count equally. No idle there.
+Shared boards
+ R29 A resource is shared where a row that the pool counts, on the days of the month and of its lines' charge and billing periods, holds a part of a
+     GPU. What the pool's rows ask of its GPUs in a cell (R3) beyond what is stated there, in whatever state and whatever `usage` says of it, does
+     not count: used units (by the driver) count to what there is, in proportion, what was held without use to what they leave, and what was
+     allocated (which unused reservations see) to what there is. Nothing stated: no bound. `time` counts seconds and has none. What a workload
+     of another pool asks of the board does not matter.
 """
 
 from fractions import Fraction

@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from apportion.model.meters import METERS
+from apportion.model.meters import GPU, METERS
+from apportion.model.times import parse_period
 from apportion.policy.document import Policy
 from apportion.policy.match import Selector, fill, find_label
 from apportion.policy.pools import Pool
+from tests.property.oracle_boards import Stated, bounded, whole_days
 from tests.property.oracle_services import walk
 from tests.property.oracle_time import Clock, Span, day_begins, day_span, whole_cells
 from tests.property.worlds import World
@@ -63,7 +65,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Claim:
-    """A usage row on one local day, as one pool counts it. `rate` and `held_rate` are pool units per second."""
+    """A usage row on one local day, as one pool counts it: pool units per second, by the driver, allocated, and held without use."""
 
     workload: str
     resource: str
@@ -76,6 +78,7 @@ class Claim:
     outcome: str
     rate: Fraction
     allocated: Fraction
+    held: Fraction
 
 
 @dataclass(frozen=True)
@@ -235,11 +238,45 @@ class Facts:
         return {found for found in self.resources for labels in kinds if self.takes(pool_name, pool, found, labels)}
 
     def claims(self, pool_name: str, pool: Pool) -> list[Claim]:
+        """Of every meter; GPUs as far as their boards reach."""
         found = []
-        for row in self.world.usage:
+        for meter in pool.meter:
+            rows = [row for row in self.world.usage if row["meter"] == meter and row["end_s"] > row["start_s"]]
+            claims = self.claimed(pool_name, pool, rows)
+            found += bounded(claims, self.boards(pool, rows, claims)) if meter == "gpu" else claims
+        return found
+
+    def boards(self, pool: Pool, rows: list[Mapping[str, Any]], claims: list[Claim]) -> Stated:
+        """Shared are those of which a row holds a part, on a day that the plan looks at and as the pool counts it."""
+        month = parse_period(self.world.period).interval(self.zone)
+        lines = [
+            (row[f"{kind}_start_s"], row[f"{kind}_end_s"])
+            for row in self.world.cost_lines
+            for kind in ("charge", "billing")
+        ]
+        seen = whole_days([(month.start_s, month.end_s), *lines], self.zone)
+        counted = {
+            (claim.workload, claim.resource, claim.whole) for claim in claims if self.clock.common(claim.span, seen)
+        }
+        parts = [row for row in rows if row["allocated"] % GPU]
+        return Stated(
+            frozenset(
+                row["resource"]
+                for row in parts
+                if (row["workload"], row["resource"], (row["start_s"], row["end_s"])) in counted
+            ),
+            tuple(
+                (row["resource"], (row["start_s"], row["end_s"]), rate(pool, "gpu", Fraction(row["amount"]), (0, 1)))
+                for row in self.world.capacity
+                if row["meter"] == "gpu" and row["end_s"] > row["start_s"]
+            ),
+            self.zone,
+        )
+
+    def claimed(self, pool_name: str, pool: Pool, rows: list[Mapping[str, Any]]) -> list[Claim]:
+        found = []
+        for row in rows:
             whole = (row["start_s"], row["end_s"])
-            if row["meter"] not in pool.meter or whole[1] <= whole[0]:
-                continue
             for day, part in self.clock.by_day(whole, self.zone):
                 who = self.owner(self.workload_labels(row["workload"]), day)
                 labels = self.full_labels(row["workload"], who)
@@ -252,6 +289,7 @@ class Facts:
                         labels.get("outcome", ""),
                         rate(pool, row["meter"], driven(pool, row), whole),
                         rate(pool, row["meter"], Fraction(row["allocated"]), whole),
+                        rate(pool, row["meter"], max(Fraction(0), row["allocated"] - driven(pool, row)), whole),
                     )
                 )  # fmt: skip
         return found

@@ -143,7 +143,7 @@ class Sharing:
             if not seconds or resource not in (None, claim.resource):
                 continue
             claims.append((claim, cut(claim.span, slot), claim.rate * seconds))
-            held[claim.who] = held.get(claim.who, ZERO) + max(ZERO, claim.allocated - claim.rate) * seconds
+            held[claim.who] = held.get(claim.who, ZERO) + claim.held * seconds
             allocated[claim.who.team] = allocated.get(claim.who.team, ZERO) + claim.allocated * seconds
         mine = [offer for offer in self.offers if resource in (None, offer.resource)]
         unused: dict[str, Fraction] = {}

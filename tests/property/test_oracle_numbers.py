@@ -188,3 +188,31 @@ def test_idle_is_shared_over_the_period_unless_told() -> None:
             owed(by_hand(POOL + f"idle: proportional{extra}}}", [line("40", 0, 2)], uses, capacity=[capacity(0, 2, 2)]))
             == expected
         )
+
+
+@pytest.mark.parametrize("scope", ["pool", "resource"])
+def test_a_board_counts_once_however_much_was_asked_of_it(scope: str) -> None:
+    """3/2 of one board and 1/2 of another: 1 and 1/2 of 24."""
+    uses = [usage("a", 0, 1, 0.75), usage("b", 0, 1, 0.75), usage("c", 0, 1, 0.5, resource="n2")]
+    boards = [capacity(0, 1, 1), capacity(0, 1, 1, resource="n2")]
+    found = owed(by_hand(POOL + f"scope: {scope}}}", [line("24", 0, 1)], uses, capacity=boards))
+    assert found == {"a": 6, "b": 6, "c": 6, "_idle": 6}
+
+
+def test_whole_boards_above_a_capacity_count_as_they_are() -> None:
+    uses = [usage("a", 0, 1, 2), usage("b", 0, 1, 1, resource="n2")]
+    boards = [capacity(0, 1, 1), capacity(0, 1, 1, resource="n2")]
+    assert owed(by_hand(POOL + "scope: pool}", [line("24", 0, 1)], uses, capacity=boards)) == {"a": 16, "b": 8}
+
+
+def test_what_is_held_of_a_full_board_is_what_its_users_leave() -> None:
+    uses = [usage("a", 0, 1, 0.75, used=0.25), usage("b", 0, 1, 0.75, used=0.25)]
+    boards = [capacity(0, 1, 1), capacity(0, 1, 1, resource="n2")]
+    found = owed(by_hand(POOL + "driver: used}", [line("24", 0, 1)], uses, capacity=boards), "reason", "cause")
+    assert found == {
+        ("a", "usage", ""): 3,
+        ("b", "usage", ""): 3,
+        ("a", "idle", "held"): 3,
+        ("b", "idle", "held"): 3,
+        ("_idle", "idle", "unsold"): 12,
+    }

@@ -14,7 +14,7 @@ from apportion.policy.document import Policy
 from apportion.policy.load import load_policy
 from apportion.policy.methods import SERVICES
 from tests.property.worlds_policy import draw_policy
-from tests.property.worlds_rows import draw_rows
+from tests.property.worlds_rows import crowd, draw_rows
 from tests.property.worlds_scene import Scene, draw_scene
 
 Row = Mapping[str, Any]
@@ -73,20 +73,24 @@ def as_table(name: str, rows: Iterable[Row]) -> pa.Table:
     return pa.Table.from_pylist(listed, schema=schema)
 
 
-def world(seed: int, size: int = 3, methods: Sequence[str] = ()) -> World:
-    """`size` 0 is a handful of rows over a few hours with a short billing period; 3 is everything. `methods`: of the GPU pools, unless as drawn."""
+def world(seed: int, size: int = 3, methods: Sequence[str] = (), *, boards: bool = False) -> World:
+    """`size` 0 is a handful of rows over a few hours with a short billing period; 3 is everything. `methods`: of the GPU pools, unless as drawn.
+    `boards`: with more rows that hold parts of a few boards.
+    """
     dice = random.Random(f"{seed}/{size}")
     scene = draw_scene(dice, size)
     if methods:
         scene = staged(scene, methods[seed % len(methods)], seed)
     text, previous = draw_policy(dice, scene)
     rows = draw_rows(dice, scene)
+    if boards:
+        rows = crowd(random.Random(f"{seed}/{size}/boards"), scene, rows)
     return World(
         scene.period,
         text,
         **{name: tuple(rows[name]) for name in TABLES},
         previous=previous,
-        name=f"world({seed}, {size})",
+        name=f"world({seed}, {size}{', boards' if boards else ''})",
     )
 
 

@@ -63,6 +63,18 @@ def draw_rows(dice: random.Random, scene: Scene) -> dict[str, list[Row]]:
     }
 
 
+def crowd(dice: random.Random, scene: Scene, rows: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """The nodes have a board or two each, of which many hold parts."""
+    names = [row["workload"] for row in rows["workloads"]]
+    boards = dice.choice((GPU, GPU, 2 * GPU))
+    few = [row | {"amount": boards} if row["meter"] == "gpu" else row for row in rows["capacity"]]
+    parts = [draw_usage(dice, scene, dice.choice(names), "gpu") for _ in range(dice.randint(2, 9))]
+    for row in parts:
+        row["allocated"] = dice.choice((GPU // 2, GPU // 4 * 3, GPU // 7 * 4, GPU // 1000 * 901, GPU))
+        row["used"] = dice.choice((None, row["allocated"] // 2, GPU // 7, GPU))
+    return rows | {"usage": [*rows["usage"], *parts], "capacity": few}
+
+
 def draw_workload(dice: random.Random, scene: Scene, index: int) -> Row:
     account = dice.choice([*(f"{team}-{dice.choice('ab')}" for team in scene.teams), "roam", "nobody"])
     labels = {

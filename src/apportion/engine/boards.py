@@ -125,9 +125,11 @@ def counted(
         load: [amount * FINE * each.numerator // each.denominator for amount, each in zip(amounts, counts, strict=True)]
         for load, amounts in loads.items()
     }
-    if whole and counts[UNITS] < 1:
-        first = min((load for load in out if out[load][UNITS]), key=lambda load: (bearers.rank(load[0]), load[1]))
-        out[first][UNITS] += crowd.there * FINE - sum(amounts[UNITS] for amounts in out.values())
+    order = sorted(out, key=lambda load: (bearers.rank(load[0]), load[1]))
+    for n, (asked, each) in enumerate(zip(crowd.asked, counts, strict=True)):
+        if whole and each < 1:
+            first = next(load for load in order if loads[load][n])
+            out[first][n] += int(asked * FINE * each) - sum(amounts[n] for amounts in out.values())
     return out
 
 
