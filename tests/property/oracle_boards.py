@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from operator import attrgetter
 from typing import Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -78,7 +79,7 @@ def bounded(claims: list[C], stated: Stated) -> list[C]:
 def fitted(claims: list[C], there: Fraction) -> list[C]:
     used, allocated, held = (
         sum((of(claim) * (claim.span[1] - claim.span[0]) for claim in claims), ZERO)
-        for of in (lambda claim: claim.rate, lambda claim: claim.allocated, lambda claim: claim.held)
+        for of in (attrgetter("rate"), attrgetter("allocated"), attrgetter("held"))
     )
     if not there or used + held <= there:
         return claims

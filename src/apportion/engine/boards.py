@@ -14,11 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from apportion.engine.bearers import Bearers
-from apportion.engine.calendar import Calendar
 from apportion.engine.claims import WHOLE_POOL, Claim, Reach, claim, clip
 from apportion.engine.demand import FINE, HELD, UNITS, measures, plus, scale_of
 from apportion.engine.encode import METER_NUMBER
-from apportion.engine.grids import Intervals, integrate_grid, measure_curves
+from apportion.engine.grids import integrate_grid, measure_curves
 from apportion.engine.resources import SHARED
 from apportion.engine.setting import Setting
 from apportion.engine.wide import Whole, zeros
@@ -202,7 +201,7 @@ def problems_of(name: str, boards: Boards, setting: Setting) -> list[Problem]:
         return []
     fullness = {board: max(crowd.fullness for crowd in cells.values()) for board, cells in boards.crowds.items()}
     fullest = min(fullness, key=lambda board: (-fullness[board], board))
-    calendar: Calendar = setting.calendar
+    calendar = setting.calendar
     first = calendar.days[calendar.day_of[min(min(cells) for cells in boards.crowds.values())]]
     many = "1 shared board" if len(fullness) == 1 else f"{len(fullness)} shared boards"
     return [
