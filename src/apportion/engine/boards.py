@@ -96,18 +96,19 @@ class Boards:
                     here[load] = plus(here[load], amounts) if load in here else amounts
         return out
 
-    def price(self, prices: Whole, curves: Sequence[int]) -> tuple[Whole, list[int]]:
+    def beside(self, curves: Sequence[int]) -> list[int]:
+        """The boards that count on these curves."""
+        return [board for board in sorted(self.crowds) if self.home(board) in curves]
+
+    def price(self, prices: Whole, curves: Sequence[int], of: int) -> Whole:
         """Beside the price of a unit on each curve, what one that was asked of these boards costs: as much as the part of it that counts."""
-        known = {curve: row for row, curve in enumerate(curves)}
-        boards = [board for board in sorted(self.crowds) if self.home(board) in known]
-        if not boards:
-            return prices, list(curves)
-        own = prices[[known[self.home(board)] for board in boards]]
+        boards = self.beside(curves)
+        own = prices[[list(curves).index(self.home(board)) for board in boards]]
         for row, board in enumerate(boards):
             for cell, crowd in self.crowds[board].items():
-                counts = crowd.counts[UNITS]
+                counts = crowd.counts[of]
                 own[row, cell] = own[row, cell] * counts.numerator // counts.denominator
-        return np.concatenate([prices, own]), [*curves, *(board + self.first for board in boards)]
+        return np.concatenate([prices, own])
 
 
 NO_BOARDS = Boards()

@@ -33,7 +33,8 @@ def open_measures(name: str, result: PoolResult, plan: Plan) -> list[Measure]:
     found = []
     for portion in result.portions:
         setting, market = portion.setting, portion.market
-        claims = [claim(name, result.reach or NOWHERE, season, setting) for season in setting.workforce.seasons]
+        reach = result.reach or NOWHERE
+        claims = [market.boards.apart(claim(name, reach, season, setting)) for season in setting.workforce.seasons]
         rows = tuple(setting.backend.keep(beheld(each, market.pool)) for each in claims)
         own = replace(result, market=market, priced=portion.priced)
         found.append(Measure(portion, Share(name, own, market, setting, span_of(name, plan), rows)))

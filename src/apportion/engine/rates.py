@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from apportion.engine.boards import Boards
 from apportion.engine.claims import WHOLE_POOL
 from apportion.engine.curve import scale_for
-from apportion.engine.demand import HELD, scale_of
+from apportion.engine.demand import FINE, HELD, UNITS
 from apportion.engine.grids import stepped
 from apportion.engine.price import Market, Priced, SlotPrice, sum_cells
 from apportion.engine.steps import Due, Steps, heights, held_due, idle_money, split_idle, used_due
@@ -46,6 +47,18 @@ def prices_of(market: Market, priced: Priced, key: Key) -> Prices:
     return Prices(curves, used, held)
 
 
+def on_boards(prices: Prices, boards: Boards, cells: int) -> Prices:
+    """With the prices on crowded boards, where less of a unit counts than was asked for. Without a price each counts, whole ones in fine units."""
+    if not boards:
+        return prices
+    used = zeros(len(prices.curves), cells) + FINE if prices.used is None else prices.used
+    return Prices(
+        [*prices.curves, *(board + boards.first for board in boards.beside(prices.curves))],
+        boards.price(used, prices.curves, UNITS),
+        None if prices.held is None else boards.price(prices.held, prices.curves, HELD),
+    )
+
+
 def of_dues(due: Due, market: Market, steps: Steps, key: Key) -> Whole:
     dues, cells = steps.dues, market.calendar.cells
     columns = zip(dues.columns, heights(due, dues, scale_for(*due.extremes(), 0), cells), strict=True)
@@ -71,7 +84,7 @@ def of_steps(market: Market, parts: Sequence[tuple[SlotPrice, int, int]], key: K
         for where, columns in market.money.items()
     }
     least = min((abs(grains) for grains in money.values() if grains), default=0)
-    scale = scale_for(least, max((below for _, _, below in parts), default=0), 0) * scale_of(market.pool).fine
+    scale = scale_for(least, max((below for _, _, below in parts), default=0), 0) * market.scale.fine
     rows = np.searchsorted(curves, [step.curve for step, _, _ in parts])
     height = [money[step.curve, step.slot] * scale * above // (below * GRAIN) for step, above, below in parts]
     slots = np.array([step.slot for step, _, _ in parts], dtype=np.int64).reshape(-1, 2).T

@@ -18,7 +18,7 @@ from apportion.engine.held import HELD, OCCUPIED, QUANTITIES, WASTED, beheld, sp
 from apportion.engine.plan import Plan
 from apportion.engine.pools import PoolResult
 from apportion.engine.price import Market, sum_cells
-from apportion.engine.rates import Key, Prices, prices_of
+from apportion.engine.rates import Key, Prices, on_boards, prices_of
 from apportion.engine.setting import Setting
 from apportion.engine.valued import Valued, joined, tabulated
 from apportion.engine.wide import Whole, zeros
@@ -47,7 +47,7 @@ class Share:
 
 def open_share(name: str, result: PoolResult, market: Market, plan: Plan) -> Share:
     setting, reach = plan.trace.setting, result.reach or NOWHERE
-    claims = [claim(name, reach, season, setting) for season in setting.workforce.seasons]
+    claims = [market.boards.apart(claim(name, reach, season, setting)) for season in setting.workforce.seasons]
     rows = tuple(setting.backend.keep(beheld(each, market.pool)) for each in claims)
     return Share(name, result, market, setting, span_of(name, plan), rows)
 
@@ -103,14 +103,16 @@ def rates_of(share: Share, key: Key) -> tuple[Sequence[int], dict[Kind, Rate]]:
     )
     if share.pool.method != "time" and priced is not None and priced.curve:
         prices = prices_of(market, priced, key)
+    if share.pool.method == "resource_weighted" and prices.held is None:  # whose parts have prices of their own
+        prices = prices._replace(held=zeros(len(prices.curves), cells) + market.boards.fine)
+    prices = on_boards(prices, market.boards, cells)
     ones = zeros(len(prices.curves), cells) + 1
     inside = zeros(len(prices.curves), cells)
     inside[:, slice(*share.span)] = 1
     rates = {COUNTED: Rate("units", ones), WASTED: Rate("wasted", ones if prices.used is None else prices.used)}
     rates |= {kind: Rate(amount, inside) for kind, amount in QUANTITIES.items()}
     rates |= {} if prices.used is None else {USED: Rate("units", prices.used)}
-    if prices.held is not None or share.pool.method == "resource_weighted":  # whose parts have prices of their own
-        rates[HELD] = Rate("held", ones if prices.held is None else prices.held)
+    rates |= {} if prices.held is None else {HELD: Rate("held", prices.held)}
     rates |= {OCCUPIED: Rate("allocated", ones)} if share.pool.method == "time" else {}
     return prices.curves, rates
 
