@@ -39,3 +39,11 @@ def test_who_stays_inside_its_reservation_does_not_burst(backend: Backend) -> No
 def test_two_part_measures_the_same(backend: Backend) -> None:
     world = read_world(GOLDEN / "two-part")
     assert list(bursts_of(make_plan(world, backend), world.cost_lines)) == [Burst("gpus", "c", Fraction(10), 1, {})]
+
+
+def test_a_burst_on_a_crowded_board_is_what_there_was_of_it(backend: Backend) -> None:
+    world = read_world(GOLDEN / "bursts-on-a-crowded-board")
+    assert list(bursts_of(make_plan(world, backend), world.cost_lines)) == [
+        Burst("gpus", "a", Fraction(0), 0, {"USD": Fraction(3)}),
+        Burst("gpus", "b", Fraction(1, 2), 1, {}),
+    ]
