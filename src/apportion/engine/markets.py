@@ -46,9 +46,7 @@ class Demands:
     rates: tuple[Fraction, ...] = (Fraction(1),)
 
 
-def read_demand(
-    name: str, reach: Reach, setting: Setting, boards: Boards = NO_BOARDS, usage: Any = None
-) -> Demands:
+def read_demand(name: str, reach: Reach, setting: Setting, boards: Boards = NO_BOARDS, usage: Any = None) -> Demands:
     """Unit-seconds by bearer and cell, season by season; and those that each credit rule gives back. Of all usage, unless told."""
     pool = setting.policy.pools[name]
     found = Demands(credited=tuple({} for _ in pool.credit))
