@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from apportion.books.open import open_books
 from apportion.books.shapes import Run
-from apportion.engine.backend import connect_duckdb
+from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.charges import charges_of
 from apportion.engine.plan import Plan, World, charge_pools, make_plan, survey
 from apportion.model.delivery import Delivery

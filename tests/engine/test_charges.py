@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from apportion.engine.backend import Backend, connect_duckdb
+from apportion.engine.backend import Backend
+from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.charges import charges_of
 from apportion.engine.plan import Plan, World, make_plan
 from apportion.model.rows import CHARGES

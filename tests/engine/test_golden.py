@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from apportion.engine.backend import Backend, connect_duckdb
+from apportion.engine.backend import Backend
+from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.plan import make_plan
 from apportion.errors import ApportionError
 from tests.engine.golden_world import CASES, EXPECTED, GOLDEN, Row, found_postings, read_expected, read_world

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from apportion.engine.backend import connect_duckdb
+from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.plan import World, make_plan
 from apportion.model.rows import TABLES
 from apportion.model.times import parse_period

@@ -31,7 +31,7 @@ class Planned:
 
 @lru_cache(maxsize=1)
 def backend() -> Any:
-    from apportion.engine.backend import connect_duckdb
+    from apportion.engine.backends.duckdb import connect_duckdb
 
     return connect_duckdb(threads=1)
 

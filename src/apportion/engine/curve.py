@@ -13,7 +13,7 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
-from apportion.engine.backend import Backend, exact
+from apportion.engine.backend import Backend, exact, summand
 from apportion.engine.backend import whole_quotient as divide
 from apportion.engine.calendar import Calendar
 from apportion.engine.demand import WIDE, flow_parts
@@ -83,7 +83,8 @@ class Layer:
         for n, (limb, cost) in enumerate(zip(self.limbs, costs, strict=True)):
             amount = rows[limb.amount]
             if self.halved:
-                found |= {f"low_{n}": amount * (cost & (1 << HALF) - 1), f"high_{n}": amount * (cost >> HALF)}
+                halves = {f"low_{n}": cost & (1 << HALF) - 1, f"high_{n}": cost >> HALF}
+                found |= {name: summand(amount * half) for name, half in halves.items()}
             else:
                 found[f"all_{n}"] = exact(amount) * cost
         return rows.mutate(**found)

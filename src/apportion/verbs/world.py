@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.engine.backend import Backend, connect_duckdb
+from apportion.engine.backend import Backend
+from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.plan import World
 from apportion.model.rows import TABLES
 from apportion.model.times import Interval, Period
