@@ -17,6 +17,7 @@ class Program(NamedTuple):
 
 PROGRAMS = (
     Program("initdb", "postgresql", "the books on PostgreSQL", "/usr/lib/postgresql/*/bin"),
+    Program("java", "openjdk-17-jre-headless", "Spark"),
     Program("strace", "strace", "kills, full disks and the order of system calls"),
 )
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from apportion.engine.backend import Backend, connect_duckdb
+from apportion.engine.backend import Backend
+from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.charges import charges_of
 from apportion.engine.held import unit_of
 from apportion.engine.plan import Plan, World, make_plan

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apportion.engine.backend import Backend, connect_duckdb
+from apportion.engine.backend import Backend
+from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.plan import World, make_plan
 from apportion.model.meters import GPU
 from apportion.model.rows import TABLES

@@ -56,7 +56,9 @@ def test_sources_keep_all_their_settings_and_their_line(tmp_path: Path) -> None:
     [
         ("[engine]\nthreads = true\n", "wrong-kind", ":2"),
         ('[engine]\nthreads = "2"\n', "wrong-kind", ":2"),
-        ('[engine]\nname = "spark"\n', "unknown-engine", ":2"),
+        ('[engine]\nname = "sparc"\n', "unknown-engine", ":2"),
+        ('[engine]\n\nmaster = "local[0]"\n', "unknown-engine", ":3"),
+        ('[engine]\nmemory = "lots"\n', "wrong-kind", ":2"),
         ("project = 1\n", "wrong-kind", ":1"),
         ("sources = 1\n", "wrong-kind", ":1"),
         ("sources = [1]\n", "wrong-kind", ":1"),

@@ -39,4 +39,4 @@ def apply(
 
 
 def add_to(app: typer.Typer) -> None:
-    verb(app, "apply", period=True)(apply)
+    verb(app, "apply", engine=True, period=True)(apply)

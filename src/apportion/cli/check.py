@@ -93,4 +93,4 @@ def rows_of(done: "Checked", rows: tuple[tuple[object, ...], ...]) -> list[dict[
 
 
 def add_to(app: typer.Typer) -> None:
-    verb(app, "check", period=True)(check)
+    verb(app, "check", engine=True, period=True)(check)

@@ -133,4 +133,4 @@ def cost_value(found: "Cost") -> dict[str, object]:
 
 
 def add_to(app: typer.Typer) -> None:
-    verb(app, "cost", period=True)(cost)
+    verb(app, "cost", engine=True, period=True)(cost)

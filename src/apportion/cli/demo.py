@@ -26,7 +26,7 @@ def demo(
     from apportion.verbs.demo import demo as make
 
     target = call.folder or folder
-    done = make(target, seed, scale, call.bar)
+    done = make(target, seed, scale, call.engine, call.bar)
     sheet = report_sheet(done.showback)
     equation = "\n".join(one.sentence() for one in done.equation)
     value = {
@@ -54,4 +54,4 @@ def demo(
 
 
 def add_to(app: typer.Typer) -> None:
-    verb(app, "demo")(demo)
+    verb(app, "demo", engine=True)(demo)

@@ -44,4 +44,4 @@ def explain_sheet(found: "Explanation") -> "Sheet":
 
 
 def add_to(app: typer.Typer) -> None:
-    verb(app, "explain", period=True)(explain)
+    verb(app, "explain", engine=True, period=True)(explain)

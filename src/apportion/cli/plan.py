@@ -16,10 +16,6 @@ FEW = 5
 
 def plan(
     call: Call,
-    engine: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Where to compute: duckdb.  [default: apportion.toml's, else duckdb]"),
-    ] = None,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit 3 if the plan would change what is posted.")
     ] = False,
@@ -34,7 +30,7 @@ def plan(
 
     project = call.project()
     months = call.months(billed_periods(project, pins_of(project)))
-    made = [compute(project, period, engine, call.bar) for period in months]
+    made = [compute(project, period, step=call.bar) for period in months]
     code = PENDING if exit_code and any(one.pending for one in made) else OK
     talk = tuple(
         f"Next: apportion {call.flag}explain TEAM --period {one.period}   |   apportion {call.flag}apply --period {one.period}"
@@ -84,12 +80,13 @@ def plan_sheet(made: "Planned") -> "Sheet":
 
 
 def plan_value(made: "Planned") -> dict[str, object]:
-    """The contract: `digest`, `equation`, `rows`, `bills`, `problems`; `sampled` says how shares were estimated, `bursts` what was used above reservations."""
+    """The contract: `digest`, `engine`, `equation`, `rows`, `bills`, `problems`; `sampled` says how shares were estimated, `bursts` what was above reservations."""
     return {
         "period": made.period,
         "policy": made.policy,
         "was": made.was,
         "digest": made.digest,
+        "engine": made.plan.engine._asdict(),
         "head": made.head,
         "tally": made.tally,
         "pending": made.pending,
@@ -128,6 +125,7 @@ def burst_notes(made: "Planned") -> list[str]:
 
 def notes_of(made: "Planned") -> tuple[str, ...]:
     from apportion.reports.equation import by_currency
+    from apportion.reports.words import counted
 
     problems = [f"problem: {problem.where}: {problem.message} [{problem.code}]" for problem in made.problems[:FEW]]
     more = [f"... and {len(made.problems) - FEW} more problems: -o json has all"] if len(made.problems) > FEW else []
@@ -135,8 +133,17 @@ def notes_of(made: "Planned") -> tuple[str, ...]:
     sums = (
         [one.sentence() for one in by_currency(made.equation)] if bills else [one.sentence() for one in made.equation]
     )
-    return ("\n".join((*bills, *sums)), made.tally, *burst_notes(made), *problems, *more, f"digest {made.digest}")
+    engine = made.plan.engine
+    cluster = "" if engine.stages is None else f"   {engine.name} {engine.version}, {counted(engine.stages, 'stage')}"
+    return (
+        "\n".join((*bills, *sums)),
+        made.tally,
+        *burst_notes(made),
+        *problems,
+        *more,
+        f"digest {made.digest}{cluster}",
+    )
 
 
 def add_to(app: typer.Typer) -> None:
-    verb(app, "plan", period=True)(plan)
+    verb(app, "plan", engine=True, period=True)(plan)

@@ -56,6 +56,14 @@ PERIOD = Annotated[
         help="A month (2026-10), a quarter (2026-Q4) or last-month; the newest there is unless given.",
     ),
 ]
+ENGINE = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE",
+        help="Where to compute: duckdb, spark, or Spark's address (local[4], spark://HOST:7077, sc://HOST); apportion.toml's unless given.",
+    ),
+]
 OUTPUT = Annotated[Form, typer.Option("--output", "-o", help="How to print the answer.")]
 QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing beside the answer.")]
 
@@ -69,11 +77,12 @@ class Call:
     form: Form = Form.table
     quiet: bool = False
     bar: Bar = field(default_factory=lambda: Bar(quiet=True))
+    engine: str | None = None
 
     def project(self) -> "Project":
         from apportion.verbs.project import open_project
 
-        return open_project(self.folder)
+        return open_project(self.folder).on(self.engine)
 
     def months(self, known: Iterable[str], hint: str = "run `apportion ingest` first") -> "list[Period]":
         """The months asked for (of a quarter, those known), else the newest of those known."""
@@ -99,14 +108,15 @@ class Answer:
 
 
 def verb(
-    app: typer.Typer, name: str, *, period: bool = False, output: bool = True
+    app: typer.Typer, name: str, *, period: bool = False, engine: bool = False, output: bool = True
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Registers a command under `name` with the shared options that it takes."""
 
     def register(command: Callable[..., Answer]) -> Callable[..., Answer]:
         def run(ctx: typer.Context, **given: Any) -> None:
             quiet = given.pop("quiet")
-            call = Call(ctx.obj, given.pop("period", None), given.pop("output", Form.table), quiet, Bar(quiet=quiet))
+            period, form, engine = (given.pop(name, None) for name in ("period", "output", "engine"))
+            call = Call(ctx.obj, period, form or Form.table, quiet, Bar(quiet=quiet), engine)
             with call.bar:
                 answer = command(call, **given)
             if answer.sheet is not None:
@@ -118,6 +128,7 @@ def verb(
 
         own = list(inspect.signature(command).parameters.values())[1:]
         shared = [
+            *([_option("engine", ENGINE, None)] if engine else []),
             *([_option("period", PERIOD, None)] if period else []),
             *([_option("output", OUTPUT, Form.table)] if output else []),
         ]

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.engine.account import Account, Column
-from apportion.engine.backend import Backend
+from apportion.engine.backend import Backend, Engine
 from apportion.engine.bearers import Bearers
 from apportion.engine.calendar import Calendar, make_calendar
 from apportion.engine.claims import reach_of, reach_over, refuse_overlaps
@@ -82,6 +82,7 @@ class Plan:
     problems: tuple[Problem, ...]
     exact: tuple[int, ...]  # grains, one per posting
     trace: Trace
+    engine: Engine  # what computed it; no part of the digest
 
 
 def make_plan(world: World, backend: Backend) -> Plan:
@@ -212,6 +213,7 @@ def conclude(
         problems=tuple(dict.fromkeys(found)),
         exact=made.exact,
         trace=Trace(setting, lines, results),
+        engine=setting.backend.engine,
     )
 
 

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from apportion.books.ingest import latest
 from apportion.books.prepare import Prepared
+from apportion.engine.backend import whole_quotient as divide
 from apportion.errors import ApportionError, Problem
 from apportion.model.numbers import parse_decimal
 from apportion.model.times import Period, instant_text
@@ -195,7 +196,7 @@ def silent_days(computed: Computed) -> Iterator[str]:
     days = range(interval.start_s, interval.end_s, 86_400)
     started = usage.filter(usage.start_s >= interval.start_s, usage.start_s < interval.end_s)
     rows = (
-        started.select("source", day=((started.start_s - interval.start_s) // 86_400).cast("int64"))
+        started.select("source", day=divide(started.start_s - interval.start_s, 86_400))
         .distinct()
         .to_pyarrow()
         .to_pylist()

@@ -39,13 +39,19 @@ class Shown:
     run: str
 
 
-def demo(folder: str | Path = "demo", seed: int | None = None, scale: str | None = None, step: Step = silent) -> Shown:
+def demo(
+    folder: str | Path = "demo",
+    seed: int | None = None,
+    scale: str | None = None,
+    engine: str | None = None,
+    step: Step = silent,
+) -> Shown:
     folder = Path(folder)
     fresh = not (folder / FILE).is_file()
     if fresh:
         step("writing a month of a cluster", 0, 0)
         write(folder, seed=SEED if seed is None else seed, scale=scale or SCALE)
-    project = open_project(folder)
+    project = open_project(folder).on(engine)
     ingested = ingest(project, step=step)
     planned = plan(project, PERIOD, step=step)
     applied = apply(project, PERIOD, step=step, made=planned.plan)

@@ -14,11 +14,11 @@ from apportion.policy.document import Policy
 from apportion.reports.changes import Change, changes, tally
 from apportion.reports.equation import Equation, equations
 from apportion.verbs.agreement import keep, policy_for, short
+from apportion.verbs.engines import backend_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
-from apportion.verbs.settings import ENGINES, unknown_engine
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import Pins, backend_of, billed_periods, build_world, pins_of
+from apportion.verbs.world import Pins, billed_periods, build_world, pins_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Planned:
 
 def plan(project: Project, period: Period | str, engine: str | None = None, step: Step = silent) -> Planned:
     """Compute, keep and compare."""
-    period, engine = as_period(period), engine_named(project, engine)
+    period, project = as_period(period), project.on(engine)
     policy = policy_for(project, period)
     keep(project, policy)
     pins = pins_of(project)
@@ -63,16 +63,9 @@ def plan(project: Project, period: Period | str, engine: str | None = None, step
     computed = compute(project, period, policy, pins, step)
     made = computed.plan
     step("keeping the plan", 0, 0)
-    project.books.save_plan(stored(made, pins, head, engine))
+    project.books.save_plan(stored(made, pins, head))
     bursts = tuple(bursts_of(made, computed.world.cost_lines))
     return replace(beside_record(project, policy, made, head), bursts=bursts)
-
-
-def engine_named(project: Project, name: str | None) -> str:
-    chosen = name or str(project.settings.engine.get("name", "duckdb"))
-    if chosen not in ENGINES:
-        raise unknown_engine(chosen)
-    return chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +97,7 @@ def refuse_empty(period: Period, billed: Iterable[str]) -> None:
     )
 
 
-def stored(made: Plan, pins: Pins, head: str, engine: str) -> StoredPlan:
+def stored(made: Plan, pins: Pins, head: str) -> StoredPlan:
     return StoredPlan(
         digest=made.digest,
         period=str(made.period),
@@ -113,7 +106,12 @@ def stored(made: Plan, pins: Pins, head: str, engine: str) -> StoredPlan:
         head=head,
         postings=made.postings,
         bill_days=made.bill_days,
-        summary={"engine": f"{engine}/{RULES}", "bills": len(made.bills), "problems": len(made.problems)},
+        summary={
+            "engine": f"{made.engine.name}/{RULES}",
+            "computed_by": made.engine._asdict(),
+            "bills": len(made.bills),
+            "problems": len(made.problems),
+        },
     )
 
 

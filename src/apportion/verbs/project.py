@@ -4,7 +4,7 @@ It is the folder given, else this folder or the nearest parent that has an appor
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from apportion.books.open import Books, open_books
 from apportion.errors import ProjectError
 from apportion.policy.document import Policy
 from apportion.policy.load import load_policy
-from apportion.verbs.settings import FILE, HIDDEN, Settings, Source, nearest, read_settings
+from apportion.verbs.settings import FILE, HIDDEN, Settings, Source, engine_named, nearest, read_settings
 
 VARIABLE = "APPORTION_PROJECT"
 SQLITE = "sqlite:///"
@@ -55,6 +55,13 @@ class Project:
             ) from error
         except (OSError, UnicodeDecodeError) as error:
             raise ProjectError("no-policy-file", f"{file} cannot be read: {error}", where=str(file)) from error
+
+    def on(self, engine: str | None) -> "Project":
+        """The same project, its plans computed elsewhere than its settings say."""
+        if engine is None:
+            return self
+        chosen = {**self.settings.engine, **engine_named(engine)}
+        return replace(self, settings=replace(self.settings, engine=chosen))
 
     def source(self, name: str) -> Source:
         for source in self.settings.sources:

@@ -13,12 +13,16 @@ from apportion.errors import ProjectError
 FILE = "apportion.toml"
 HIDDEN = ".apportion"  # the embedded books live here
 POLICY = "policy.yaml"
-ENGINES = ("duckdb",)
+ENGINES = ("duckdb", "spark")
+MASTER = re.compile(
+    r"local(\[(\*|[1-9]\d*)\])?|(spark|sc)://\S+"
+)  # where Spark is: in this process, a cluster, Spark Connect
 SHAPES: Mapping[str, Mapping[str, type]] = {
     "project": {"name": str, "policy": str},
     "books": {"url": str, "warehouse": str},
-    "engine": {"name": str, "threads": int, "memory": str},
+    "engine": {"name": str, "threads": int, "memory": str, "spill": str, "master": str},
 }
+SIZE = re.compile(r"(\d+) ?([KMGT])(i?)B", re.IGNORECASE)
 CALLED = {str: "text in quotes", int: "a whole number", dict: "a table", list: "a list of tables"}
 HEADER = re.compile(r"\s*\[(\[)?\s*([A-Za-z0-9_.\-\"' ]+?)\s*\]")
 KEY = re.compile(r"\s*([A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')\s*=")
@@ -66,6 +70,9 @@ def read_settings(file: Path) -> Settings:
     project, books, engine = (document.get(section, {}) for section in SHAPES)
     if engine.get("name", "duckdb") not in ENGINES:
         raise unknown_engine(engine["name"], place.of("engine", "name"))
+    if not MASTER.fullmatch(engine.get("master", "local")):
+        raise unknown_engine(engine["master"], place.of("engine", "master"))
+    mebibytes(engine.get("memory", "1GB"), place.of("engine", "memory"))  # refuses
     return Settings(
         name=project.get("name", file.absolute().parent.name),
         policy=project.get("policy", POLICY),
@@ -76,11 +83,27 @@ def read_settings(file: Path) -> Settings:
     )
 
 
+def mebibytes(size: str, where: str = "") -> int:
+    found = SIZE.fullmatch(size)
+    if not found:
+        raise ProjectError("wrong-kind", 'memory of [engine] must be a size such as "4GB"', where=where)
+    number, prefix, binary = found.groups()
+    each: int = (1024 if binary else 1000) ** ("KMGT".index(prefix.upper()) + 1)
+    return int(number) * each // 2**20
+
+
+def engine_named(text: str) -> dict[str, str]:
+    """An engine by its name, or Spark by its address."""
+    if text in ENGINES:
+        return {"name": text}
+    if MASTER.fullmatch(text):
+        return {"name": "spark", "master": text}
+    raise unknown_engine(text)
+
+
 def unknown_engine(name: str, where: str = "") -> ProjectError:
-    later = "; spark comes in a later version" if name == "spark" else ""
-    return ProjectError(
-        "unknown-engine", f"there is no engine {name!r}{later}", where=where, hint="engines: " + ", ".join(ENGINES)
-    )
+    known = f"engines: {', '.join(ENGINES)}; or where Spark is: local[4], spark://HOST:7077, sc://HOST:15002"
+    return ProjectError("unknown-engine", f"there is no engine {name!r}", where=where, hint=known)
 
 
 def unknown_key(key: str, known: Iterable[str], where: str, what: str) -> ProjectError:

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.engine.backend import Backend
-from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.plan import World
 from apportion.model.rows import TABLES
 from apportion.model.times import Interval, Period
@@ -38,11 +37,6 @@ class Pins:
 def pins_of(project: Project) -> Pins:
     """As published now."""
     return Pins({name: version.snapshot_id for name, version in project.books.inputs().items()})
-
-
-def backend_of(project: Project) -> Backend:
-    engine = project.settings.engine
-    return connect_duckdb(threads=engine.get("threads"), memory=engine.get("memory"))
 
 
 def build_world(project: Project, period: Period, policy: Policy, pins: Pins, backend: Backend) -> World:
@@ -102,7 +96,7 @@ def touches(window: Interval) -> pc.Expression:
 
 
 def usage_rows(project: Project, snapshot_id: int, window: Interval, backend: Backend) -> Any:
-    """Straight from the Parquet files where DuckDB reaches them; through Arrow from object stores."""
+    """Straight from the Parquet files where the engine reaches them; through Arrow from object stores."""
     files = project.books.files("usage", snapshot_id)
     if not files or any("://" in file for file in files):
         return project.books.scan("usage", snapshot_id, where=touches(window))
