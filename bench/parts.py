@@ -22,6 +22,7 @@ from apportion.model.rows import USAGE
 from apportion.model.times import Interval
 from bench.measure import Clock, peak_gb
 from bench.peaks import peaks
+from bench.spark import spark
 from bench.traces import surf_lisa
 from bench.worlds import HOURS, NODE_HOUR, NODES, START_S, TEAMS, ZONE, Size, world_of, write_usage
 
@@ -265,6 +266,7 @@ PARTS: dict[str, Callable[[Path], Figures]] = {
     "help": help_text,
     "peaks": peaks,
     "surf_lisa": surf_lisa,
+    "spark": spark,
 }
 
 # (part, path to the figure, bound, how): what the project promises.
