@@ -37,8 +37,8 @@ class Backend(Protocol):
         """What has computed so far."""
         ...
 
-    def lend(self, table: pa.Table) -> Any:
-        """A small table (a dictionary, a grid) for the next joins."""
+    def lend(self, table: pa.Table, *, often: bool = False) -> Any:
+        """A small table (a dictionary, a grid) for the next joins. `often`: every row of the usage meets it."""
         ...
 
     def keep(self, rows: Any) -> Any:

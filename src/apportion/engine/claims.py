@@ -105,10 +105,10 @@ def claim(name: str, reach: Reach, season: Season, setting: Setting, usage: Any 
     )
     rate_of, rates = rates_of(pool, setting.resources)
     rows = placed(rows, pool, reach, rate_of, setting)
-    people = setting.backend.keep(pa.table({  # a table, whose bounds the database knows: what is summed by bearer is summed faster
+    people = setting.backend.lend(pa.table({
         "person": pa.array(reach.persons, pa.int32()),
         "bearer": pa.array([bearer_number(season.persons[m], keys, setting.bearers) for m in reach.persons], pa.int32()),
-    }))  # fmt: skip
+    }), often=True)  # fmt: skip
     rows = rows.join(people, "person")
     if reach.pairs is not None:
         pairs = sorted(reach.pairs)
@@ -125,11 +125,11 @@ def placed(rows: Any, pool: Pool, reach: Reach, rate_of: list[int], setting: Set
     same = pool.scope == "pool" and len(set(rate_of)) <= 1
     if same and len(reach.resources) == len(rate_of):
         return rows.mutate(curve=ibis.literal(WHOLE_POOL, "int32"), rate=ibis.literal(0, "int32"))
-    nodes = setting.backend.keep(pa.table({
+    nodes = setting.backend.lend(pa.table({
         "resource": pa.array(reach.resources, pa.int32()),
         "curve": pa.array([n + 1 if pool.scope == "resource" else WHOLE_POOL for n in reach.resources], pa.int32()),
         "rate": pa.array([rate_of[n] for n in reach.resources], pa.int32()),
-    }))  # fmt: skip
+    }), often=True)  # fmt: skip
     return rows.join(nodes, "resource")
 
 

@@ -99,7 +99,7 @@ class Spark:
     def engine(self) -> Engine:
         return Engine("spark", str(self.session.version), self.connection.stages.completed())
 
-    def lend(self, table: pa.Table) -> Any:
+    def lend(self, table: pa.Table, *, often: bool = False) -> Any:  # noqa: ARG002 - it is all the same to Spark
         return self.name(self.session.createDataFrame(table))
 
     def keep(self, rows: Any) -> Any:
