@@ -1,0 +1,16 @@
+"""The other half of tests/spark/test_golden.py."""
+
+import pytest
+
+from apportion.engine.backends.duckdb import DuckDB
+from apportion.engine.backends.spark import Spark
+from tests.engine.golden_world import CASES, GOLDEN, read_world
+from tests.spark.digests import digest
+
+
+@pytest.mark.parametrize("case", CASES[1::2])
+def test_golden_cases(case: str, spark: Spark, duckdb: DuckDB) -> None:
+    world = read_world(GOLDEN / case)
+    assert digest(world, spark) == digest(world, duckdb)
+    spark.forget()
+    duckdb.forget()
