@@ -34,7 +34,7 @@ def whole_plan(world: World, backend: Backend, file: str) -> Plan:
 
 def spark(folder: Path) -> dict[str, Any]:
     """2 million rows of about one hour, one pool, on Spark local[2] and on DuckDB with two threads; interleaved, for the record."""
-    file, world, clock = str(write_usage(SIZE, folder)), world_of(SIZE, None, method="capacity_rate"), Clock()
+    file, world, clock = str(write_usage(SIZE, folder)), world_of(SIZE, method="capacity_rate"), Clock()
     started = clock.time("start", lambda: connect_spark(MASTER, memory=MEMORY))
     backends: dict[str, Backend] = {"spark": started, "duckdb": connect_duckdb(threads=THREADS)}
     plans: dict[str, Plan] = {}

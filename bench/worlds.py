@@ -1,10 +1,12 @@
 """The worlds that are measured: made by DuckDB's hash from row numbers, so that every run sees the same rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from apportion.engine.plan import World
@@ -26,8 +28,12 @@ time_zone: {zone}
 owners:
   - {{when: {{account: "*"}}, team: "{{account}}"}}
 pools:
-  gpu: {{costs: {{ServiceName: Nodes}}, usage: {{node: "node-*"}}, meter: gpu, method: {method}, scope: {scope}}}
 """
+POOL = "  {name}: {{costs: {{ResourceId: {nodes}}}, usage: {{node: {nodes}}}, meter: gpu, method: {method}, slot: {slot}, scope: {scope}}}\n"
+ONE = ("node-*",)
+FOUR = (
+    "[node-00*, node-01*, node-02*]", "[node-03*, node-04*, node-05*]", "[node-06*, node-07*, node-08*]", "[node-09*, node-10*, node-11*, node-12*]",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +73,24 @@ def team(number: int) -> str:
 
 
 def workloads_of(size: Size) -> pa.Table:
+    """Made in columns: a hundred million rows have five million workloads."""
     count = size.rows // ROWS_PER_WORKLOAD
-    names = pa.array([f"job-{n:08d}" for n in range(count)], pa.string())
-    zeros = pa.array([START_S] * count, pa.int64())
-    labels = pa.array([[("account", team(n % TEAMS))] for n in range(count)], LABELS)
+    named = duckdb.sql(f"select 'job-' || lpad(i::varchar, 8, '0') as name from range({count}) jobs(i) order by i")
+    names = named.fetch_arrow_table()["name"].combine_chunks().cast(pa.string())
+    teams = pa.array([team(n) for n in range(TEAMS)]).take(pa.array(np.arange(count) % TEAMS))
+    offsets = pa.array(np.arange(count + 1, dtype=np.int32))
+    began = pa.repeat(pa.scalar(START_S, pa.int64()), count)
     columns = [
-        ["bench"] * count,
+        pa.repeat("bench", count),
         names,
         names,
         pa.nulls(count, pa.string()),
-        zeros,
-        zeros,
-        ["completed"] * count,
-        labels,
+        began,
+        began,
+        pa.repeat("completed", count),
+        pa.MapArray.from_arrays(offsets, pa.repeat("account", count), teams).cast(LABELS),
     ]
-    return pa.table(dict(zip(WORKLOADS.names, columns, strict=True)), schema=WORKLOADS)
+    return pa.table(dict(zip(WORKLOADS.names, columns, strict=True))).cast(WORKLOADS)
 
 
 def cost_lines() -> pa.Table:
@@ -132,17 +141,17 @@ def capacity(amount: int) -> pa.Table:
 
 
 def world_of(
-    size: Size, usage: object, *, method: str = "proportional", slot: str = "hour", scope: str = "pool"
+    size: Size, *, method: str = "proportional", slot: str = "hour", scope: str = "pool", pools: Sequence[str] = ONE
 ) -> World:
-    """One pool over everything; its price is formed hour by hour."""
-    text = POLICY.format(method=method, scope=scope, zone=ZONE).replace(
-        f"method: {method}", f"method: {method}, slot: {slot}"
+    """Pools over all nodes, one unless told; prices are formed hour by hour. Its usage is the file of that size."""
+    rules = (
+        POOL.format(name=f"gpu{n}", nodes=nodes, method=method, slot=slot, scope=scope) for n, nodes in enumerate(pools)
     )
     return World(
         Period(2026, 10),
-        load_policy(text, "bench.yaml"),
+        load_policy(POLICY.format(zone=ZONE) + "".join(rules), "bench.yaml"),
         cost_lines(),
-        usage,
+        None,
         capacity(100 * GPU),
         RESERVATIONS.empty_table(),
         workloads_of(size),

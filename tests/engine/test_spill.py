@@ -16,7 +16,7 @@ def test_a_plan_that_does_not_fit_into_memory_is_the_same(
 ) -> None:
     size, spill = Size(300_000, 7080), tmp_path / "spill"
     file = str(write_usage(size, tmp_path))
-    world = world_of(size, None, method="capacity_rate", scope="resource")
+    world = world_of(size, method="capacity_rate", scope="resource")
     free, tight = connect_duckdb(threads=1), connect_duckdb(threads=1, memory=LITTLE, spill=str(spill))
     digests = {make_plan(replace(world, usage=backend.read([file])), backend).digest for backend in (free, tight)}
     spilt = sum(path.stat().st_size for path in spill.iterdir())
