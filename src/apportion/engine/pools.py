@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from apportion.engine.account import Account, Column, divide_up
 from apportion.engine.boards import find_boards, problems_of
+from apportion.engine.calendar import HOUR_S
 from apportion.engine.cards import free_amounts, price_card, recovery
 from apportion.engine.claims import Reach, component_of, rates_of, reads_once
 from apportion.engine.hours import price_hours
@@ -19,12 +20,13 @@ from apportion.engine.players import price_players
 from apportion.engine.price import Load, Market, Priced, Used, price_market, settle_account
 from apportion.engine.reserved import price_reserved
 from apportion.engine.setting import Setting
-from apportion.engine.supply import NO_LEVELS, read_levels
+from apportion.engine.supply import NO_LEVELS, Levels, read_levels
 from apportion.engine.transfers import give_credits
 from apportion.engine.weights import factors, load_weights, reshare, scaled, unweighted
 from apportion.engine.workloads import declared
 from apportion.errors import PolicyError, Problem
 from apportion.policy.methods import PARTED, RESERVED, VALUES_HOURS, VALUES_TEAMS
+from apportion.policy.pools import Pool
 
 
 @dataclass(slots=True)
@@ -48,20 +50,30 @@ def charge_pool(name: str, tranches: Tranches, reach: Reach, setting: Setting) -
     pool = setting.policy.pools[name]
     if pool.method in PARTED:
         return charge_parts(name, tranches, reach, setting)
-    levels = read_levels(name, reach, tranches.resources_of(name), setting) if pool.method in RESERVED else NO_LEVELS
+    named = tranches.resources_of(name)
+    levels = read_levels(name, reach, named, setting) if pool.method in RESERVED else NO_LEVELS
     boards = find_boards(name, reach, setting)
-    if not boards and can_look_up(pool, levels):
+    crowded = problems_of(name, boards, setting)
+    if can_look_up(pool, levels) and (not boards or each_by_itself(pool, (reach, levels), named, setting)):
         looked = price_by_look_up(name, tranches, (reach, levels), setting)
-        return replace(charge_priced_pool(looked.market, looked.priced, looked.rates, setting), reach=reach)
+        charged = charge_priced_pool(looked.market, looked.priced, looked.rates, setting)
+        return replace(charged, reach=reach, problems=crowded)
     usage = setting.encoded.fresh if reads_once(pool, setting) and not boards else None
     market, found = market_of(name, tranches, (reach, levels, boards), setting, usage)
-    crowded = problems_of(name, boards, setting)
     if pool.method == "rate_card":
         charged = charge_card_pool(market, found, setting)
         return replace(charged, reach=reach, problems=[*charged.problems, *crowded])
     market, priced, problems = price(market, found, setting)
     charged = charge_priced_pool(market, priced, found.rates, setting)
     return replace(charged, reach=reach, problems=[*problems, *crowded])
+
+
+def each_by_itself(pool: Pool, place: tuple[Reach, Levels], named: set[str], setting: Setting) -> bool:
+    """Whether each cell of each board is shared by itself: then it makes no difference that all who ask for it count less, in proportion."""
+    reach, levels = place
+    own = {setting.encoded.resources[n] for n in reach.resources}
+    alone = pool.slot == "hour" and setting.calendar.cell_s == HOUR_S
+    return alone and len(pool.meter) == 1 and not levels.promised and named <= own
 
 
 def charge_parts(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> PoolResult:
