@@ -21,6 +21,15 @@ def summand(number: int) -> int:  # type: ignore[empty-body]  # each backend def
     """For sums beyond 64 bits of numbers inside them. DuckDB adds up in 128 bits by itself."""
 
 
+ENDS = "apportion_both_ends"  # a table that each backend brings along
+SIGNS = pa.table({"sign": pa.array([1, -1], pa.int64())})
+
+
+def both_ends(rows: Any) -> Any:
+    """1 and -1, where `rows` are: what every row meets that counts where it starts and where it ends."""
+    return rows.get_backend().table(ENDS)
+
+
 class Engine(NamedTuple):
     """What computed a plan. `stages` are those that a cluster completed for it; DuckDB has none."""
 

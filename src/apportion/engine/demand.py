@@ -15,6 +15,7 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
+from apportion.engine.backend import both_ends
 from apportion.engine.backend import whole_quotient as divide
 from apportion.engine.calendar import Calendar
 from apportion.engine.encode import METER_NUMBER, Bound
@@ -36,7 +37,6 @@ UNITS, ALLOCATED, HELD = range(3)
 LOAD = ("curve", "bearer", "rate")  # who asked for how much of what
 
 Series = dict[tuple[int, int, int], dict[int, list[int]]]  # (curve, bearer, rate) -> cell -> [units, allocated, held]
-BOTH_ENDS = ibis.memtable(pa.table({"sign": pa.array([1, -1], pa.int64())}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def level_events(
         first=ibis.greatest(usage.start_s, window.start_s),
         last=ibis.least(usage.end_s, window.end_s),
         **{name: amount.cast(WIDE) if decimal else amount for name, amount in sums.items()},
-    ).cross_join(BOTH_ENDS)
+    ).cross_join(both_ends(usage))
     offset = ibis.ifelse(rows.sign > 0, rows.first, rows.last) - calendar.start_s
     rows = rows.mutate(offset=offset, cell=divide(offset, calendar.cell_s))
     left = calendar.cell_s - (rows.offset - rows.cell * calendar.cell_s)

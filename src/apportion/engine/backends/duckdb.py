@@ -6,7 +6,7 @@ from typing import Any
 import ibis
 import pyarrow as pa
 
-from apportion.engine.backend import Engine
+from apportion.engine.backend import ENDS, SIGNS, Engine
 
 SMALL = 50_000  # rows: a larger table is read faster by many threads from the database than by one from Arrow
 WORDS = {
@@ -66,4 +66,5 @@ def connect_duckdb(*, threads: int | None = None, memory: str | None = None, spi
             connection.raw_sql(f"set {key} = '{text}'")
     for word, meaning in WORDS.items():
         connection.raw_sql(f"create or replace temp macro {word} as {meaning}")
+    connection.create_table(ENDS, SIGNS, temp=True)
     return DuckDB(connection)

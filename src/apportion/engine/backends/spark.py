@@ -16,7 +16,7 @@ from ibis.backends.sql.compilers.pyspark import PySparkCompiler
 from ibis.formats.pyarrow import PyArrowData
 from pyspark.errors import AnalysisException
 
-from apportion.engine.backend import Engine
+from apportion.engine.backend import ENDS, SIGNS, Engine
 from apportion.errors import InputError
 
 SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
@@ -134,4 +134,5 @@ def over_spark(session: Any, *, remote: bool = False) -> Spark:
     connection = Connection()
     connection.do_connect(session, **SETTINGS)
     connection.stages = RemoteStages(session) if remote else Stages(session)
+    session.createDataFrame(SIGNS).createOrReplaceTempView(ENDS)
     return Spark(session, connection)

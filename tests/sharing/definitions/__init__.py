@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from tests.engine.sharing.definitions import orders, rest, units
+from tests.sharing.definitions import orders, rest, units
 
 DEFINITIONS: dict[str, Callable[[int, Mapping[str, Any]], dict[str, Fraction]]] = {
     "proportional": units.proportional,

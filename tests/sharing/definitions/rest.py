@@ -5,7 +5,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import Any
 
-from tests.engine.sharing.definitions.units import ZERO, Shares, by_tickets, proportional, scaled, with_idle
+from tests.sharing.definitions.units import ZERO, Shares, by_tickets, proportional, scaled, with_idle
 
 
 def resource_weighted(bill: int, given: Mapping[str, Any]) -> Shares:

@@ -7,7 +7,7 @@ from itertools import permutations
 from math import ceil, factorial
 from typing import Any
 
-from tests.engine.sharing.definitions.units import ZERO, Shares, below_capacity, by_tickets, scaled
+from tests.sharing.definitions.units import ZERO, Shares, below_capacity, by_tickets, scaled
 
 
 def over_orders(players: Sequence[str], cost: Callable[[frozenset[str]], Fraction]) -> Shares:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from apportion.engine.sharing import ELSEWHERE, METHODS, solve
-from tests.engine.sharing.definitions import DEFINITIONS
-from tests.engine.sharing.definitions.rounding import drop_zero_system, largest_remainder
-from tests.engine.sharing.games import MAKERS, OWNERS, problem
+from tests.sharing.definitions import DEFINITIONS
+from tests.sharing.definitions.rounding import drop_zero_system, largest_remainder
+from tests.sharing.games import MAKERS, OWNERS, problem
 
 GAMES = 300
-CASES = json.loads((Path(__file__).parents[2] / "cases" / "methods.json").read_text(encoding="utf-8"))["cases"]
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "methods.json").read_text(encoding="utf-8"))["cases"]
 
 
 def test_every_method_and_post_step_has_a_definition_and_games() -> None:

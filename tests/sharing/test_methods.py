@@ -7,7 +7,7 @@ import pytest
 from apportion.engine.sharing import METHODS, SplitError, solve
 from apportion.policy.methods import METHODS as POLICY_METHODS
 from apportion.verbs.methods import method, methods
-from tests.engine.sharing.test_cases import CASES, SPLITS
+from tests.sharing.test_cases import CASES, SPLITS
 
 POLICY_NOW = {"direct", "even", "fixed", "proportional", "time", "capacity_rate", "rate_card", "by: cost"}
 

@@ -9,7 +9,7 @@ import pytest
 from apportion.engine.sharing import METHODS, method
 from apportion.engine.sharing.alterations import ASKED, USED, rebuilt, scaled
 from apportion.engine.sharing.axioms import AXIOMS, axiom_named, violation
-from tests.engine.sharing.games import problem
+from tests.sharing.games import problem
 
 GAMES = 60  # and a thousand in a long run
 TRIALS = 50  # so many at least, or a claim was hardly tried

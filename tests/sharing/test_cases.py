@@ -12,7 +12,7 @@ from apportion.model.money import round_children, share
 from apportion.model.times import Interval, days, parse_instant, zone_named
 from apportion.verbs.split import read_problem, split
 
-FILE = Path(__file__).parents[2] / "cases" / "methods.json"
+FILE = Path(__file__).parents[1] / "cases" / "methods.json"
 CASES = {case["id"]: case for case in json.loads(FILE.read_text(encoding="utf-8"))["cases"]}
 SPLITS = [name for name, case in CASES.items() if case["method"] not in ELSEWHERE]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from apportion.engine.sharing import METHODS, SplitError, solve
 from apportion.verbs.split import split
 
-CASES = json.loads((Path(__file__).parents[2] / "cases" / "methods.json").read_text(encoding="utf-8"))["cases"]
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "methods.json").read_text(encoding="utf-8"))["cases"]
 NAMES = st.one_of(
     st.sampled_from(["a", "b", "c", "_idle", "_residual", "é", "e\u0301", "a+b", "gpu", ""]), st.text(max_size=3)
 )
