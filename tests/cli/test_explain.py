@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.cli.tiny import edit, write_tiny
 
 
 def tamper(project: Path, sql: str) -> None:
@@ -124,3 +125,18 @@ def test_a_month_posted_by_other_rules_is_not_called_false(
     refused = run("--project", posted, "explain", "vision")
     assert refused.code == 1
     assert "error[engine-changed]: 2026-10 was posted by the rules of engine 1; this release has later" in refused.err
+
+
+def test_pools_that_serve_and_pools_of_several_measures(run: Run, tmp_path: Path) -> None:
+    project = write_tiny(tmp_path)
+    edit(project / "policy.yaml", "    method: capacity_rate\n", "    method: resource_weighted\n")
+    edit(project / "policy.yaml", "    meter: gpu\n", "    meter: {gpu: 95, cpu: 5}\n")
+    edit(project / "policy.yaml", "by: cost, over: all}", "method: reciprocal, serves: {gpu: 1}}")
+    for verb in ("ingest", "plan", "apply"):
+        assert run("--project", project, verb).code == 0
+    shown = run("--project", project, "explain", "vision").out.splitlines()
+    assert any("receives 100.0 % of what rest costs: policy.yaml:" in line for line in shown)
+    assert "│  ├─ by gpu, which weighs 95" in shown
+    assert any(
+        "price per GPU-hour: 1.255 USD on average = 240.97 USD / 192.00 GPU-hours offered" in line for line in shown
+    )

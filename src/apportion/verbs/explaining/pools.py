@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,6 +11,7 @@ import pyarrow.compute as pc
 from apportion.model.rows import REASONS
 from apportion.policy.document import Policy
 from apportion.policy.methods import VALUES_TEAMS
+from apportion.policy.services import ends_of
 from apportion.reports.sums import grouped, share_of, total
 from apportion.reports.words import add_up, digits, percent, shown
 from apportion.verbs.explaining.clauses import adjustment_clauses, clause, sponsored_clauses
@@ -78,6 +80,11 @@ def steps_of(scene: Scene, pool: str, reasons: Mapping[str, Decimal], currency: 
         else ""
     )
     steps = [clause(policy, how, "pools", pool), lines_node(scene.placed, pool, scene.whose.span)]
+    steps += [
+        clause(policy, f"receives {percent_of(ends[pool])} of what {name} costs", "pools", name, "serves")
+        for name, ends in ends_of(policy.pools).items()
+        if pool in ends
+    ]
     steps += price_nodes(scene.computed, pool, scene.whose.span)
     if rule.meter and scene.whose.called:
         steps += usage_nodes(scene.computed, pool, scene.whose)
@@ -98,6 +105,10 @@ def steps_of(scene: Scene, pool: str, reasons: Mapping[str, Decimal], currency: 
     if "subsidy" in reasons and team:
         steps += sponsored_clauses(policy, team, pool)
     return tuple(steps)
+
+
+def percent_of(part: Fraction) -> str:
+    return f"{float(100 * part):.1f} %"
 
 
 def weights_node(scene: Scene, pool: str) -> Node:

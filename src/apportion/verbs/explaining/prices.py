@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 from apportion.engine.calendar import Slot
 from apportion.engine.demand import Scale, scale_of
 from apportion.engine.hours import local_start
+from apportion.engine.parts import Portion
 from apportion.engine.pools import PoolResult
 from apportion.engine.price import Played
 from apportion.model.meters import METERS
@@ -54,6 +55,19 @@ def price_nodes(computed: Computed, name: str, span: Interval | None = None) -> 
         return (Node(f"listed prices: {listed}", {"prices": [str(price.price) for price in pool.prices]}),)
     if result is not None and result.priced is not None and result.priced.played:
         return tuple(players_node(played) for played in result.priced.played)
+    if result is not None and result.portions:
+        return tuple(portion_node(computed, result, portion, span) for portion in result.portions)
+    return curve_nodes(computed, result, span)
+
+
+def portion_node(computed: Computed, result: PoolResult, portion: Portion, span: Interval | None) -> Node:
+    """One of several measures: what it weighs beside the others, and its own price."""
+    own = replace(result, market=portion.market, priced=portion.priced, portions=())
+    text = f"by {portion.name}, which weighs {portion.weight}"
+    return Node(text, {"measure": portion.name, "weight": str(portion.weight)}, curve_nodes(computed, own, span))
+
+
+def curve_nodes(computed: Computed, result: PoolResult | None, span: Interval | None) -> tuple[Node, ...]:
     if result is None or result.priced is None or result.market is None or not result.priced.curve:
         return ()
     currencies = sorted(
