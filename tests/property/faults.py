@@ -237,8 +237,8 @@ FAULTS = (
     Fault(
         "an hour counts by the time at which the period begins",
         "engine/hours.py",
-        "slot[0] * calendar.cell_s, zone)",
-        "0 * calendar.cell_s, zone)",
+        "calendar.interval(slot).start_s, zone)",
+        "calendar.start_s, zone)",
         methods=("time_of_use",),
     ),
     Fault(
@@ -286,7 +286,7 @@ FAULTS = (
     Fault(
         "a meter that is not there takes its part of the price",
         "engine/parts.py",
-        "if each.weight and (always or size_of(each.market, curve, slot))]",
+        "if each.weight and (always or is_there(each.market, curve, slot))]",
         "if each.weight]",
         methods=("resource_weighted",),
     ),

@@ -14,13 +14,12 @@ import ibis
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.engine.calendar import Slot
+from apportion.engine.calendar import HOUR_S, Slot
 from apportion.engine.claims import WHOLE_POOL, Reach, claim
 from apportion.engine.demand import UNITS, WIDE
 from apportion.engine.grids import measured
 from apportion.engine.lines import Tranche
 from apportion.engine.markets import read_demand
-from apportion.engine.parts import with_pool
 from apportion.engine.plan import Plan
 from apportion.engine.pools import PoolResult
 from apportion.engine.price import Market, Priced, over, spread, sum_cells
@@ -29,7 +28,6 @@ from apportion.engine.supply import integrate_supply, read_levels
 from apportion.model.money import GRAIN, to_grains
 from apportion.model.times import Interval
 
-HOUR_S = 3600
 ONE_PRICE = ("proportional", "capacity_rate", "two_part")
 Use = dict[int, dict[str, int]]  # curve -> team -> unit-seconds
 Costs = dict[tuple[int, Slot], dict[str, int]]  # curve, slot -> currency -> grains
@@ -52,7 +50,7 @@ def bursts_of(plan: Plan, cost_lines: pa.Table) -> Iterator[Burst]:
         market, priced = result.market, result.priced
         if market is None or priced is None or result.reach is None or not any(priced.bursting.values()):
             continue
-        setting = with_pool(plan.trace.setting, name, market.pool.model_copy(update={"scope": "resource"}))
+        setting = plan.trace.setting.with_pools({name: market.pool.model_copy(update={"scope": "resource"})})
         slots = sorted(slot for slot, shares in priced.bursting.items() if shares)
         use = (
             counted_use(market, result.reach, setting, slots)
@@ -89,8 +87,8 @@ def use_of(name: str, reach: Reach, setting: Setting, slots: list[Slot]) -> dict
     found: dict[Slot, Use] = {slot: defaultdict(lambda: defaultdict(int)) for slot in slots}
     lent = backend.lend(pa.table({
         "number": pa.array(range(len(slots)), pa.int64()),
-        "first_s": pa.array([calendar.start_s + first * calendar.cell_s for first, _ in slots], pa.int64()),
-        "last_s": pa.array([calendar.start_s + last * calendar.cell_s for _, last in slots], pa.int64()),
+        "first_s": pa.array([calendar.interval(slot).start_s for slot in slots], pa.int64()),
+        "last_s": pa.array([calendar.interval(slot).end_s for slot in slots], pa.int64()),
     }))  # fmt: skip
     for season in setting.workforce.seasons:
         claimed = claim(name, reach, season, setting)

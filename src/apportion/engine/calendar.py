@@ -34,7 +34,12 @@ class Calendar:
 
     @property
     def window(self) -> Interval:
-        return Interval(self.start_s, self.start_s + self.cells * self.cell_s)
+        return self.interval((0, self.cells))
+
+    def interval(self, slot: Slot) -> Interval:
+        """A range of cells in seconds."""
+        first, last = slot
+        return Interval(self.start_s + first * self.cell_s, self.start_s + last * self.cell_s)
 
     def cell(self, second: int) -> int:
         return (second - self.start_s) // self.cell_s

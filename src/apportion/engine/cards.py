@@ -8,7 +8,7 @@ from itertools import groupby
 
 from apportion.engine.account import Account, Column, Entry, divide_up
 from apportion.engine.bearers import Bearer
-from apportion.engine.calendar import Slot
+from apportion.engine.calendar import HOUR_S, Slot
 from apportion.engine.claims import WHOLE_POOL
 from apportion.engine.demand import UNITS
 from apportion.engine.price import Load, Market, Priced, Used, sum_cells
@@ -19,8 +19,6 @@ from apportion.model.owner import Owner, system_owner
 from apportion.model.rows import RESIDUAL
 from apportion.policy.pool_parts import Price
 from apportion.policy.pools import Pool
-
-HOUR_S = 3600
 
 
 def price_for(pool: Pool, bearer: Bearer, day: date) -> Price | None:

@@ -10,6 +10,7 @@ import ibis
 import pyarrow as pa
 
 from apportion.engine.bearers import asked_by, bearer_number, known_labels
+from apportion.engine.calendar import HOUR_S
 from apportion.engine.encode import METER_NUMBER, Encoded
 from apportion.engine.resources import Resources
 from apportion.engine.setting import Setting
@@ -20,7 +21,6 @@ from apportion.policy.document import Policy
 from apportion.policy.pool_parts import Credit
 from apportion.policy.pools import Pool
 
-HOUR_S = 3600
 WHOLE_POOL = 0  # the curve of money that names no resource; a resource's curve is its number + 1
 
 

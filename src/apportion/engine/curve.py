@@ -148,8 +148,7 @@ def make_layer(limbs: Sequence[Limb], curves: Sequence[int], calendar: Calendar,
 
 def hull_of(calendar: Calendar, days: tuple[int, int]) -> Interval:
     """From the start of one day until the end of another."""
-    first, last = calendar.day_cells[days[0]], calendar.day_cells[days[1] + 1]
-    return Interval(calendar.start_s + first * calendar.cell_s, calendar.start_s + last * calendar.cell_s)
+    return calendar.interval((calendar.day_cells[days[0]], calendar.day_cells[days[1] + 1]))
 
 
 def midnights(calendar: Calendar) -> np.ndarray:

@@ -19,7 +19,7 @@ from apportion.engine.backend import both_ends
 from apportion.engine.backend import whole_quotient as divide
 from apportion.engine.calendar import Calendar
 from apportion.engine.encode import METER_NUMBER, Bound
-from apportion.engine.wide import LARGEST_INT, from_arrow
+from apportion.engine.wide import LARGEST_INT, from_arrow, zeros
 from apportion.model.meters import METERS
 from apportion.model.times import Interval
 from apportion.policy.pool_parts import Driver
@@ -205,12 +205,18 @@ def whole_column(table: pa.Table, name: str) -> np.ndarray:
 
 
 def integrated(cells: np.ndarray, part: np.ndarray, level: np.ndarray, calendar: Calendar) -> tuple[int, np.ndarray]:
-    """The first cell, and what every cell from there on holds: its own part, and what began before it."""
+    """The first cell, and what every cell from there on holds."""
     first, size = int(cells[0]), calendar.cells - int(cells[0])
-    out = np.zeros(size + 1, dtype=part.dtype)
-    rise = np.zeros(size + 1, dtype=part.dtype)
-    out[cells - first], rise[cells - first] = part, level
-    return first, (out + (np.cumsum(rise) - rise) * calendar.cell_s)[:size]
+    own, rise = np.zeros(size + 1, dtype=part.dtype), np.zeros(size + 1, dtype=part.dtype)
+    own[cells - first], rise[cells - first] = part, level
+    return first, held_over(own, rise, calendar)
+
+
+def held_over(part: np.ndarray, level: np.ndarray, calendar: Calendar) -> np.ndarray:
+    """Each cell's own part, and what the earlier events hold throughout it; the last is where the window ends."""
+    before = np.cumsum(level, axis=-1) - level
+    found: np.ndarray = (part + before * calendar.cell_s)[..., :-1]
+    return found
 
 
 def amounts_of(series: list[tuple[int, np.ndarray]], names: list[str]) -> dict[int, list[int]]:
@@ -227,39 +233,23 @@ def plus(left: list[int], right: list[int]) -> list[int]:
     return [left[0] + right[0], left[1] + right[1], left[2] + right[2]]
 
 
-def triples(table: pa.Table, names: list[str], ending: str) -> list[list[int]]:
-    """[units, allocated, held] of every row; what is not measured apart equals the units, and nothing is held."""
-    found = {name: numbers(table, f"{name}_{ending}") for name in names}
+def triples(table: pa.Table, names: list[str]) -> list[list[int]]:
+    """[units, allocated, held] of every part of a flow; what is not measured apart equals the units, and nothing is held."""
+    found = {name: numbers(table, f"{name}_part") for name in names}
     units = found["units"]
     columns = zip(units, found.get("allocated", units), found.get("held", [0] * len(units)), strict=True)
     return [list(row) for row in columns]
 
 
 def numbers(table: pa.Table, name: str) -> list[int]:
-    """A column of whole numbers, or one that is spread over three."""
-    if name in table.column_names:
-        return [int(value) for value in table[name].to_pylist()]
+    """Whole numbers that are spread over three columns."""
     parts = [table[f"{name}_{n}"].to_pylist() for n in range(len(FINER))]
     return [sum(int(part) * worth for part, worth in zip(row, FINER, strict=True)) for row in zip(*parts, strict=True)]
 
 
-def integrate(out: dict[int, list[int]], series: Mapping[int, tuple[list[int], list[int]]], calendar: Calendar) -> None:
-    level = [0, 0, 0]
-    cells = [*sorted(series), calendar.cells]
-    for cell, following in pairwise(cells):
-        part, rise = series[cell]
-        if cell < calendar.cells:
-            add(out, cell, [part[n] + level[n] * calendar.cell_s for n in range(3)])
-        level = plus(level, rise)
-        if any(level):
-            held = [amount * calendar.cell_s for amount in level]
-            for between in range(cell + 1, following):
-                add(out, between, held)
-
-
 def add_parts(found: Series, table: pa.Table, names: list[str], calendar: Calendar) -> None:
     keys = zip(*(table[name].to_pylist() for name in ("curve", "bearer", "rate", "cell")), strict=True)
-    for (curve, bearer, rate, cell), amounts in zip(keys, triples(table, names, "part"), strict=True):
+    for (curve, bearer, rate, cell), amounts in zip(keys, triples(table, names), strict=True):
         if 0 <= cell < calendar.cells:
             add(found.setdefault((curve, bearer, rate), {}), cell, amounts)
 
@@ -281,11 +271,8 @@ def ends_of(rows: Iterable[tuple[Interval, int]], calendar: Calendar) -> Iterato
 
 def integrate_levels(rows: Iterable[tuple[Interval, int]], calendar: Calendar) -> dict[int, int]:
     """Unit-seconds per cell of a few intervals held at a level: capacity and reservations."""
-    series: dict[int, tuple[list[int], list[int]]] = {}
+    part, level = zeros(calendar.cells + 1), zeros(calendar.cells + 1)
     for cell, more, higher in ends_of(rows, calendar):
-        part, level = series.setdefault(cell, ([0, 0, 0], [0, 0, 0]))
-        part[0] += more
-        level[0] += higher
-    out: dict[int, list[int]] = {}
-    integrate(out, series, calendar)
-    return {cell: amounts[0] for cell, amounts in out.items()}
+        part[cell] += more
+        level[cell] += higher
+    return {cell: units for cell, units in enumerate(held_over(part, level, calendar).tolist()) if units}

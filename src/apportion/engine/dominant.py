@@ -13,9 +13,8 @@ Demand = Mapping[tuple[int, Load], list[int]]
 Place = tuple[int, int, Load]  # which meter, day, load
 
 
-def size_of(market: Market, curve: int, slot: Slot) -> int:
+def size_of(market: Market, curve: int, slot: Slot, demand: Demand) -> int:
     """Units that there were: the capacity, or the demand where that is more."""
-    demand = sum_cells(market.demand.get(curve, {}), slot, market.calendar)
     return max(over(market.supply.capacity.get(curve, {}), slot), sum(amounts[UNITS] for amounts in demand.values()))
 
 
@@ -24,7 +23,8 @@ def price_dominant(whole: Market, meters: Sequence[tuple[Market, Fraction]]) -> 
     found = [Priced(credited=[defaultdict(int) for _ in whole.credited]) for _ in meters]
     for (curve, slot), columns in whole.money.items():
         demands = [sum_cells(market.demand.get(curve, {}), slot, whole.calendar) for market, _ in meters]
-        parts = [weight / (size_of(market, curve, slot) or 1) for market, weight in meters]
+        sizes = [size_of(market, curve, slot, demand) for (market, _), demand in zip(meters, demands, strict=True)]
+        parts = [weight / (size or 1) for (_, weight), size in zip(meters, sizes, strict=True)]
         rates = rates_of(whole, demands, parts)
         shares = shares_of(whole, demands, rates)
         total = sum(shares.values(), Fraction(0))

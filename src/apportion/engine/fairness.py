@@ -6,7 +6,7 @@ Overheads, lines that follow, credits and adjustments come after a pool's own sh
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
 from apportion.engine.account import Account
@@ -17,7 +17,6 @@ from apportion.engine.setting import Setting
 from apportion.errors import require_equal
 from apportion.model.meters import METERS
 from apportion.model.money import GRAINS_PER_ATTO, round_children, to_decimal
-from apportion.policy.document import Policy
 from apportion.policy.methods import METERED, PARTED, SERVICES
 from apportion.policy.pool_parts import IDLE_WORDS
 from apportion.policy.pools import Pool
@@ -47,7 +46,8 @@ class Comparison:
 def compare_with_peak(plan: Plan) -> Comparison:
     setting, found = plan.trace.setting, plan.trace.pools
     apart = {name: why_not(pool, found.get(name)) for name, pool in setting.policy.pools.items()}
-    other = replace(setting, policy=by_peak(setting, [name for name, why in apart.items() if not why]))
+    pools = setting.policy.pools
+    other = setting.with_pools({name: by_peak(pools[name]) for name, why in apart.items() if not why})
     compared: list[Compared] = []
     for name, result in found.items():
         if not apart[name] and result.reach:
@@ -71,22 +71,18 @@ def why_not(pool: Pool, result: PoolResult | None) -> str:
     return "" if result and any(grains for _, grains in result.account) else "no money"
 
 
-def by_peak(setting: Setting, names: list[str]) -> Policy:
-    """The same policy, not checked anew, in which these pools have another method."""
-    changed = {
-        "method": "peak_shapley",
-        "idle": IDLE_WORDS["central"],
-        "idle_slot": "period",
-        "credit": (),
-        "on_zero": "unallocated",
-    }
-    pools = {
-        name: pool.model_copy(update={**changed, "slot": "hour" if pool.slot == "period" else pool.slot})
-        if name in names
-        else pool
-        for name, pool in setting.policy.pools.items()
-    }
-    return setting.policy.model_copy(update={"pools": pools})
+def by_peak(pool: Pool) -> Pool:
+    """The same pool with another method."""
+    return pool.model_copy(
+        update={
+            "method": "peak_shapley",
+            "idle": IDLE_WORDS["central"],
+            "idle_slot": "period",
+            "credit": (),
+            "on_zero": "unallocated",
+            "slot": "hour" if pool.slot == "period" else pool.slot,
+        }
+    )
 
 
 def side_by_side(name: str, planned: PoolResult, instead: PoolResult, setting: Setting) -> list[Compared]:

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from apportion.engine.calendar import Calendar
 from apportion.engine.claims import Claim, clip
-from apportion.engine.demand import ends_of, extent, is_wide, level_events, measures, scale_of
-from apportion.engine.wide import Whole, from_arrow, zeros
+from apportion.engine.demand import ends_of, extent, held_over, is_wide, level_events, measures, scale_of, whole_column
+from apportion.engine.wide import Whole, zeros
 from apportion.model.times import Interval
 from apportion.policy.pools import Pool
 
@@ -45,11 +45,10 @@ def integrated(events: pa.Table, name: str, curves: Sequence[int], calendar: Cal
     cells = events["cell"].to_numpy()
     sums = []
     for ending in ("part", "level"):
-        column = events[f"{name}_{ending}"]
-        amounts = from_arrow(column) if pa.types.is_decimal(column.type) else column.to_numpy()
+        amounts = whole_column(events, f"{name}_{ending}")
         sums.append(np.zeros((len(curves), calendar.cells + 1), dtype=amounts.dtype))
         sums[-1][rows, cells] = amounts
-    return held_over(sums[0], sums[1], calendar)
+    return held_over(sums[0], sums[1], calendar).astype(object)
 
 
 def integrate_grid(levels: Intervals, curves: Sequence[int], calendar: Calendar) -> Whole:
@@ -60,13 +59,6 @@ def integrate_grid(levels: Intervals, curves: Sequence[int], calendar: Calendar)
             part[row, cell] += more
             level[row, cell] += higher
     return held_over(part, level, calendar)
-
-
-def held_over(part: Whole, level: Whole, calendar: Calendar) -> Whole:
-    """Each cell's own part, and what the earlier events hold throughout it."""
-    before = np.cumsum(level, axis=1) - level
-    out: Whole = (part + before * calendar.cell_s)[:, :-1].astype(object)
-    return out
 
 
 def stepped(rows: np.ndarray, slots: tuple[np.ndarray, np.ndarray], heights: Whole, shape: tuple[int, int]) -> Whole:

@@ -78,7 +78,7 @@ def totals_of(cells: Cells, slots: Sequence[Slot]) -> list[int]:
 
 
 def local_start(slot: Slot, calendar: Calendar, zone: ZoneInfo) -> datetime:
-    return datetime.fromtimestamp(calendar.start_s + slot[0] * calendar.cell_s, zone)
+    return datetime.fromtimestamp(calendar.interval(slot).start_s, zone)
 
 
 def worth_of(pool: Pool) -> Callable[[Sequence[int], Sequence[datetime]], list[int]]:

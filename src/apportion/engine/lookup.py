@@ -263,16 +263,16 @@ def charge_bursts(rows: Any, tariff: Tariff, market: Market, priced: Priced, bac
 
 def cut_at(rows: Any, places: Sequence[tuple[Slot, str]], market: Market, backend: Backend) -> Any:
     """The parts of each team's rows that lie in its slots, each with the number of its place."""
-    calendar = market.calendar
     bearers: dict[str, list[int]] = defaultdict(list)
     for bearer, known in enumerate(market.bearers.all):
         bearers[known.owner.team].append(bearer)
-    listed = [(bearer, n, slot) for n, (slot, team) in enumerate(places) for bearer in bearers[team]]
+    spans = [(market.calendar.interval(slot), team) for slot, team in places]
+    listed = [(bearer, n, span) for n, (span, team) in enumerate(spans) for bearer in bearers[team]]
     lent = backend.lend(pa.table({
         "bearer": pa.array([bearer for bearer, _, _ in listed], pa.int32()),
         "number": pa.array([n for _, n, _ in listed], pa.int64()),
-        "first_s": pa.array([calendar.start_s + slot[0] * calendar.cell_s for _, _, slot in listed], pa.int64()),
-        "last_s": pa.array([calendar.start_s + slot[1] * calendar.cell_s for _, _, slot in listed], pa.int64()),
+        "first_s": pa.array([span.start_s for _, _, span in listed], pa.int64()),
+        "last_s": pa.array([span.end_s for _, _, span in listed], pa.int64()),
     }))  # fmt: skip
     rows = rows.join(lent, ["bearer", rows.start_s < lent.last_s, rows.end_s > lent.first_s])
     return rows.mutate(start_s=ibis.greatest(rows.start_s, rows.first_s), end_s=ibis.least(rows.end_s, rows.last_s))

@@ -10,7 +10,7 @@ from apportion.engine.claims import WHOLE_POOL, Reach, claim, given_back
 from apportion.engine.demand import Series, measure_demand, plus
 from apportion.engine.lines import Tranches
 from apportion.engine.occupancy import occupied_seconds, own_seconds
-from apportion.engine.price import Load, Market, slot_money
+from apportion.engine.price import Load, Market, Money, slot_money
 from apportion.engine.setting import Setting
 from apportion.engine.supply import Levels, integrate_supply
 from apportion.engine.workloads import Season
@@ -81,16 +81,20 @@ def read_demand(name: str, reach: Reach, setting: Setting, boards: Boards = NO_B
     return found
 
 
+def money_of(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> Money:
+    """A pool's money over its slots."""
+    inside = set(reach.resources)
+    curve_of = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources) if n in inside}
+    return slot_money(tranches.of(name), setting.policy.pools[name], setting.calendar, curve_of)
+
+
 def market_of(
-    name: str, tranches: Tranches, place: tuple[Reach, Levels, Boards], setting: Setting, usage: Any = None
+    name: str, money: Money, place: tuple[Reach, Levels, Boards], setting: Setting, usage: Any = None
 ) -> tuple[Market, Demands]:
-    """A pool's money over its slots, beside its demand (of all usage, unless told) and supply."""
+    """A pool's money beside its demand (of all usage, unless told) and supply."""
     reach, levels, boards = place
     pool = setting.policy.pools[name]
     found = read_demand(name, reach, setting, boards, usage)
-    inside = set(reach.resources)
-    curve_of = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources) if n in inside}
-    money = slot_money(tranches.of(name), pool, setting.calendar, curve_of)
     supply = integrate_supply(levels, setting.calendar, boards.fine)
     market = Market(name, pool, money, found.demand, found.credited, supply, setting.calendar, setting.bearers, boards)
     return market, found

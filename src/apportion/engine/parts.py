@@ -15,10 +15,11 @@ from apportion.engine.account import Column, divide_up
 from apportion.engine.boards import NO_BOARDS, find_boards
 from apportion.engine.calendar import Slot
 from apportion.engine.claims import Reach
-from apportion.engine.dominant import price_dominant, size_of
+from apportion.engine.demand import UNITS
+from apportion.engine.dominant import price_dominant
 from apportion.engine.lines import Tranches
-from apportion.engine.markets import market_of
-from apportion.engine.price import Market, Money, Priced, price_market
+from apportion.engine.markets import market_of, money_of
+from apportion.engine.price import Market, Money, Priced, over, price_market
 from apportion.engine.setting import Setting
 from apportion.engine.supply import NO_LEVELS, read_levels
 from apportion.model.meters import METERS
@@ -45,12 +46,12 @@ def price_parts(
 ) -> tuple[Market, Priced, tuple[Portion, ...]]:
     """The market of the whole pool, what all portions come to, and the portions."""
     pool = setting.policy.pools[name]
-    named = tranches.resources_of(name)
+    named, money = tranches.resources_of(name), money_of(name, tranches, reach, setting)
     empty: list[Portion] = []
     for part, weight in parts_of(pool):
-        own = with_pool(setting, name, part)
+        own = setting.with_pools({name: part})
         levels = NO_LEVELS if pool.method == "energy_two_part" else read_levels(name, reach, named, own)
-        market, _ = market_of(name, tranches, (reach, levels, find_boards(name, reach, own)), own)
+        market, _ = market_of(name, money, (reach, levels, find_boards(name, reach, own)), own)
         empty.append(Portion(" and ".join(part.meter), weight, own, market, Priced()))
     boards = next((portion.market.boards for portion in empty if portion.market.boards), NO_BOARDS)
     whole = replace(empty[0].market, pool=pool, boards=boards)
@@ -58,7 +59,7 @@ def price_parts(
         found = price_dominant(whole, [(portion.market, portion.weight) for portion in empty])
         portions = [replace(portion, priced=priced) for portion, priced in zip(empty, found, strict=True)]
     else:
-        portions = [priced_portion(portion, money) for portion, money in zip(empty, lay(whole, empty), strict=True)]
+        portions = [priced_portion(portion, part) for portion, part in zip(empty, lay(whole, empty), strict=True)]
     return whole, merged([portion.priced for portion in portions]), tuple(portions)
 
 
@@ -80,12 +81,6 @@ def parts_of(pool: Pool) -> list[tuple[Pool, Fraction]]:
     ]
 
 
-def with_pool(setting: Setting, name: str, pool: Pool) -> Setting:
-    """The same setting, where `pool` goes by that name."""
-    policy = setting.policy
-    return replace(setting, policy=policy.model_copy(update={"pools": {**policy.pools, name: pool}}))
-
-
 def priced_portion(portion: Portion, money: Money) -> Portion:
     market = replace(portion.market, money=money)
     return replace(portion, market=market, priced=price_market(market))
@@ -97,7 +92,7 @@ def lay(whole: Market, portions: Sequence[Portion]) -> list[Money]:
     below = lcm(*(portion.weight.denominator for portion in portions))
     always = whole.pool.method == "energy_two_part"
     for (curve, slot), columns in whole.money.items():
-        there = [n for n, each in enumerate(portions) if each.weight and (always or size_of(each.market, curve, slot))]
+        there = [n for n, each in enumerate(portions) if each.weight and (always or is_there(each.market, curve, slot))]
         there = there or [0]
         weights = [int(portions[n].weight * below) for n in there]
         money = [(column, day, grains) for column, days in columns.items() for day, grains in days.items()]
@@ -105,6 +100,13 @@ def lay(whole: Market, portions: Sequence[Portion]) -> list[Money]:
             for n, part in zip(there, divide_up(grains, weights, sum(weights)), strict=True):
                 out[n].setdefault((curve, slot), {}).setdefault(column, {})[day] = part
     return list(out)
+
+
+def is_there(market: Market, curve: int, slot: Slot) -> bool:
+    """Whether any of a meter is offered, or used, in a slot."""
+    cells = market.demand.get(curve, {})
+    offered = over(market.supply.capacity.get(curve, {}), slot)
+    return bool(offered) or any(amounts[UNITS] for cell in range(*slot) for amounts in cells.get(cell, {}).values())
 
 
 def merged(found: Sequence[Priced]) -> Priced:

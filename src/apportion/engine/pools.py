@@ -13,7 +13,7 @@ from apportion.engine.hours import price_hours
 from apportion.engine.idle import share_idle
 from apportion.engine.lines import Tranches
 from apportion.engine.lookup import can_look_up, price_by_look_up
-from apportion.engine.markets import Demands, market_of
+from apportion.engine.markets import Demands, market_of, money_of
 from apportion.engine.occupancy import price_time
 from apportion.engine.parts import Portion, price_parts
 from apportion.engine.players import price_players
@@ -59,7 +59,8 @@ def charge_pool(name: str, tranches: Tranches, reach: Reach, setting: Setting) -
         charged = charge_priced_pool(looked.market, looked.priced, looked.rates, setting)
         return replace(charged, reach=reach, problems=crowded)
     usage = setting.encoded.fresh if reads_once(pool, setting) and not boards else None
-    market, found = market_of(name, tranches, (reach, levels, boards), setting, usage)
+    money = money_of(name, tranches, reach, setting)
+    market, found = market_of(name, money, (reach, levels, boards), setting, usage)
     if pool.method == "rate_card":
         charged = charge_card_pool(market, found, setting)
         return replace(charged, reach=reach, problems=[*charged.problems, *crowded])

@@ -6,16 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from apportion.engine.claims import claim
 from apportion.engine.curve import COUNTED, USED
-from apportion.engine.held import WASTED, beheld, span_of
+from apportion.engine.held import WASTED
 from apportion.engine.parts import Portion
 from apportion.engine.plan import Plan
 from apportion.engine.pools import PoolResult
 from apportion.engine.rates import Key
 from apportion.engine.valued import Valued, joined
 from apportion.engine.wide import zeros
-from apportion.engine.work import NOWHERE, Share, work_of
+from apportion.engine.work import Share, open_share, work_of
 from apportion.model.owner import Owner
 
 MONEY = (USED, WASTED)
@@ -30,15 +29,11 @@ class Measure:
 
 
 def open_measures(name: str, result: PoolResult, plan: Plan) -> list[Measure]:
-    found = []
-    for portion in result.portions:
-        setting, market = portion.setting, portion.market
-        reach = result.reach or NOWHERE
-        claims = [market.boards.apart(claim(name, reach, season, setting)) for season in setting.workforce.seasons]
-        rows = tuple(setting.backend.keep(beheld(each, market.pool)) for each in claims)
-        own = replace(result, market=market, priced=portion.priced)
-        found.append(Measure(portion, Share(name, own, market, setting, span_of(name, plan), rows)))
-    return found
+    own = [replace(result, market=portion.market, priced=portion.priced) for portion in result.portions]
+    return [
+        Measure(portion, open_share(name, each, portion.market, plan, portion.setting))
+        for portion, each in zip(result.portions, own, strict=True)
+    ]
 
 
 def by_measure(measures: Sequence[Measure], key: Key, owners: Sequence[Owner], work: Valued | None) -> Valued:

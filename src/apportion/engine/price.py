@@ -152,6 +152,14 @@ def sum_cells(cells: Cells, slot: Slot, calendar: Calendar) -> dict[tuple[int, L
     return out
 
 
+def by_team(market: Market, slot: Slot, what: int) -> defaultdict[str, int]:
+    """What each team had of the whole pool: its units, or what was allocated to it."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for (_, load), amounts in sum_cells(market.demand.get(WHOLE_POOL, {}), slot, market.calendar).items():
+        found[market.bearers[load[0]].owner.team] += amounts[what]
+    return found
+
+
 def over(series: Mapping[int, int], slot: Slot) -> int:
     return sum(series.get(cell, 0) for cell in range(*slot))
 
@@ -208,9 +216,7 @@ def note_burst(market: Market, priced: Priced, slot: Slot, where: Part, grains: 
 def burst_shares(market: Market, priced: Priced, slot: Slot) -> Mapping[str, Fraction]:
     """Of each team that holds a reservation: which part of what it used of the pool in the slot was above it."""
     if slot not in priced.bursting:
-        used: dict[str, int] = defaultdict(int)
-        for (_, load), amounts in sum_cells(market.demand.get(WHOLE_POOL, {}), slot, market.calendar).items():
-            used[market.bearers[load[0]].owner.team] += amounts[UNITS]
+        used = by_team(market, slot, UNITS)
         above = {holder.team: used[holder.team] - over(cells, slot) for holder, cells in market.supply.reserved.items()}
         priced.bursting[slot] = {team: Fraction(units, used[team]) for team, units in above.items() if units > 0}
     return priced.bursting[slot]
@@ -263,9 +269,7 @@ def pool_rest(market: Market, slot: Slot) -> int:
 def unused_reservations(market: Market, priced: Priced, slot: Slot) -> dict[Owner, int]:
     """What each holder had reserved beyond what it held of the pool in the slot."""
     if slot not in priced.unused:
-        held: dict[str, int] = defaultdict(int)
-        for (_, load), amounts in sum_cells(market.demand.get(WHOLE_POOL, {}), slot, market.calendar).items():
-            held[market.bearers[load[0]].owner.team] += amounts[ALLOCATED]
+        held = by_team(market, slot, ALLOCATED)
         spare = {
             holder: over(cells, slot) - held[holder.team] for holder, cells in sorted(market.supply.reserved.items())
         }

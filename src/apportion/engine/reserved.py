@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from apportion.engine.account import Column, part_of
-from apportion.engine.calendar import Slot
+from apportion.engine.calendar import HOUR_S, Slot
 from apportion.engine.claims import WHOLE_POOL
 from apportion.engine.demand import UNITS
-from apportion.engine.price import Load, Market, Priced, SlotPrice, idle_span, nothing, over, sum_cells
+from apportion.engine.price import Load, Market, Priced, SlotPrice, by_team, idle_span, nothing, over, sum_cells
 from apportion.errors import Problem
 from apportion.model.money import GRAIN
 from apportion.policy.pool_parts import Cause
 
-HOUR_S = 3600
 ZERO = Fraction(0)
 
 
@@ -43,9 +42,7 @@ class Terms:
 
 
 def terms_of(market: Market, slot: Slot) -> Terms:
-    used: dict[str, int] = defaultdict(int)
-    for (_, load), amounts in sum_cells(market.demand.get(WHOLE_POOL, {}), slot, market.calendar).items():
-        used[market.bearers[load[0]].owner.team] += amounts[UNITS]
+    used = by_team(market, slot, UNITS)
     promised = {holder.team: over(cells, slot) for holder, cells in market.supply.reserved.items()}
     capacity, sold = over(market.supply.capacity.get(WHOLE_POOL, {}), slot), sum(promised.values())
     part = Fraction(capacity, sold) if sold > capacity else Fraction(1)

@@ -1,7 +1,7 @@
 """What every pool of a plan is computed from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from apportion.engine.resources import Resources
 from apportion.engine.workloads import Workforce
 from apportion.model.times import Period
 from apportion.policy.document import Policy
+from apportion.policy.pools import Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +32,7 @@ class Setting:
     currencies: Mapping[str, str]
     backend: Backend
     bearers: Bearers
+
+    def with_pools(self, pools: Mapping[str, Pool]) -> "Setting":
+        """The same setting, where these pools go by those names. They are not checked anew."""
+        return replace(self, policy=self.policy.model_copy(update={"pools": {**self.policy.pools, **pools}}))

@@ -29,7 +29,7 @@ def charge_stated(
         column = Column(tranche.bill, tranche.component, tranche.family)
         for slot, day, grains in spread(tranche, "day", calendar):
             if pool.method == "direct":
-                midnight = calendar.start_s + slot[0] * calendar.cell_s
+                midnight = calendar.interval(slot).start_s
                 shares = {
                     owner_of(dict(tranche.labels), policy, Interval(midnight, midnight + 1), problems): Fraction(1)
                 }

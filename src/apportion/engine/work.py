@@ -45,8 +45,9 @@ class Share:
         return self.market.pool
 
 
-def open_share(name: str, result: PoolResult, market: Market, plan: Plan) -> Share:
-    setting, reach = plan.trace.setting, result.reach or NOWHERE
+def open_share(name: str, result: PoolResult, market: Market, plan: Plan, setting: Setting | None = None) -> Share:
+    """`setting` is the plan's own, unless told."""
+    setting, reach = setting or plan.trace.setting, result.reach or NOWHERE
     claims = [market.boards.apart(claim(name, reach, season, setting)) for season in setting.workforce.seasons]
     rows = tuple(setting.backend.keep(beheld(each, market.pool)) for each in claims)
     return Share(name, result, market, setting, span_of(name, plan), rows)

@@ -116,7 +116,7 @@ def rate_card(given: Given) -> Shares:
 
 
 VISIBLE = "shown: to _idle (central), over users (proportional), in equal parts (even), or to who held it unused (reservation)"
-FAIR = (EFFICIENCY, SYMMETRY, ADDITIVITY, MONOTONE, SPLIT_PROOF)
+ASKING = (EFFICIENCY, SYMMETRY, ADDITIVITY, MONOTONE, SPLIT_PROOF)
 ASKED_AND_USED = {
     "request": {"a": 2, "b": 1},
     "usage": {"a": 2, "b": 1},
@@ -129,7 +129,7 @@ METHODS = (
         share=capacity_rate,
         reads=("capacity", "usage", "idle", "unused_reservation"),
         formula="x_i = C * u_i / max(K, sum(u)); the rest is idle",
-        holds=(*FAIR, NULL_PLAYER, TIME_SPLIT, TIME_SHIFT, STAND_ALONE, CORE),
+        holds=(*ASKING, NULL_PLAYER, TIME_SPLIT, TIME_SHIFT, STAND_ALONE, CORE),
         breaks={
             NULL_PLAYER + " (where idle is shared evenly)": case(
                 10000, idle="even", capacity=10, usage={"a": 4, "b": 0}
@@ -153,7 +153,7 @@ METHODS = (
         share=max_request_usage,
         reads=("request", "usage", "capacity", "idle", "unused_reservation", "on_zero"),
         formula="capacity_rate with u_i = max(request_i, usage_i)",
-        holds=FAIR,
+        holds=ASKING,
         breaks={
             RESPONSIVE + " (below the request)": case(10000, request={"a": 8, "b": 2}, usage={"a": 2, "b": 2}),
             NULL_PLAYER + " (a request is paid, used or not)": case(10000, request={"a": 8}, usage={"a": 0, "b": 2}),
@@ -175,7 +175,7 @@ METHODS = (
         share=blend,
         reads=("request", "usage", "alpha", "capacity", "idle", "unused_reservation", "on_zero"),
         formula="u_i = alpha * request_i + (1 - alpha) * usage_i; capacity_rate with a capacity, else proportional",
-        holds=FAIR,
+        holds=ASKING,
         breaks={
             NULL_PLAYER + " (a request is paid in part, used or not)": case(
                 10000, alpha="1/2", request={"a": 8}, usage={"a": 0, "b": 4}

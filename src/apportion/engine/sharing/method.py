@@ -16,6 +16,7 @@ TIME_SPLIT = "split-proofness in time: appearing as two owners, each in other sl
 TIME_SHIFT = "time-shift safety: moving demand off the peak never costs more"
 STAND_ALONE = "stand-alone: nobody pays more than it would alone"
 CORE = "core: no group pays more than it would by itself"
+FAIR = (EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF)  # what most methods hold
 RESPONSIVE = "responsiveness: using nothing lowers the share"
 FORESIGHT = "foresight: neither the bill nor what others use changes a share"
 SHIELDING = (

@@ -8,6 +8,7 @@ from apportion.engine.sharing.method import (
     ADDITIVITY,
     CORE,
     EFFICIENCY,
+    FAIR,
     MONOTONE,
     NULL_PLAYER,
     SPLIT_PROOF,
@@ -105,7 +106,7 @@ METHODS = (
         share=noncoincident_peak,
         reads=("series", "peaks", "capacity", "on_zero"),
         formula="x_i = C * max_t d_i(t) / sum_j max_t d_j(t)",
-        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF, STAND_ALONE),
+        holds=(*FAIR, STAND_ALONE),
         breaks={
             TIME_SPLIT: case(6000, series={"a": [1, 1], "b": [1, 0]}),
             TIME_SHIFT: case(6000, series={"a": [1, 0], "b": [1, 1]}),
@@ -122,7 +123,7 @@ METHODS = (
         share=time_of_use,
         reads=("series", "slot_weights", "on_zero"),
         formula="x_i = C * sum_t w(t) * d_i(t) / sum_t w(t) * D(t)",
-        holds=(EFFICIENCY, SYMMETRY, NULL_PLAYER, ADDITIVITY, MONOTONE, SPLIT_PROOF, TIME_SPLIT),
+        holds=(*FAIR, TIME_SPLIT),
         breaks={
             TIME_SHIFT + " (where weights do not follow the load)": case(
                 6000, series={"a": [1, 0], "b": [1, 1]}, slot_weights=[1, 2]

@@ -11,18 +11,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from apportion.engine.sharing.given import Given, Shares, add, refuse
-from apportion.engine.sharing.method import (
-    ADDITIVITY,
-    CAUSATION,
-    EFFICIENCY,
-    MONOTONE,
-    NULL_PLAYER,
-    ORDER_FREE,
-    SPLIT_PROOF,
-    SYMMETRY,
-    Method,
-    case,
-)
+from apportion.engine.sharing.method import CAUSATION, FAIR, ORDER_FREE, Method, case
 
 MOST_POOLS = 100
 MOST_CELLS = 20_000
@@ -120,12 +109,7 @@ METHODS = (
         reads=("costs", "shares"),
         formula="g = d + S^T * g solved exactly (S without own use, rows scaled to 1); then g by S to those who pass nothing on",
         holds=(
-            EFFICIENCY,
-            SYMMETRY,
-            NULL_PLAYER,
-            ADDITIVITY,
-            MONOTONE,
-            SPLIT_PROOF,
+            *FAIR,
             ORDER_FREE,
         ),
         breaks={},
@@ -141,14 +125,7 @@ METHODS = (
         share=step_down,
         reads=("costs", "shares", "order"),
         formula="pools in the given order pass all they hold to those not yet closed, in proportion to their shares",
-        holds=(
-            EFFICIENCY,
-            SYMMETRY,
-            NULL_PLAYER,
-            ADDITIVITY,
-            MONOTONE,
-            SPLIT_PROOF,
-        ),
+        holds=(*FAIR,),
         breaks={
             ORDER_FREE: case(1126000, costs=COSTS, shares=SERVICES, order=["Y", "Z"]),
         },
@@ -164,12 +141,7 @@ METHODS = (
         reads=("costs", "shares"),
         formula="every pool passes its own cost to those who pass nothing on; services between pools are ignored",
         holds=(
-            EFFICIENCY,
-            SYMMETRY,
-            NULL_PLAYER,
-            ADDITIVITY,
-            MONOTONE,
-            SPLIT_PROOF,
+            *FAIR,
             ORDER_FREE,
         ),
         breaks={

@@ -11,6 +11,7 @@ from apportion.engine.sharing.method import (
     ADDITIVITY,
     CORE,
     EFFICIENCY,
+    FAIR,
     MONOTONE,
     NULL_PLAYER,
     SHIELDING,
@@ -149,14 +150,7 @@ METHODS = (
         share=average_cost,
         reads=("demand", "tiers", "cost", "fixed", "on_zero"),
         formula="x_i = C(Q) * q_i / Q",
-        holds=(
-            EFFICIENCY,
-            SYMMETRY,
-            NULL_PLAYER,
-            ADDITIVITY,
-            MONOTONE,
-            SPLIT_PROOF,
-        ),
+        holds=(*FAIR,),
         breaks={
             SHIELDING: case(9, demand={"a": 1, "b": 2}, cost="q^2"),
             STAND_ALONE + " (where units get dearer)": case(6000, demand={"a": 1, "b": 1}, cost="q^2"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from zoneinfo import ZoneInfo
 
-from apportion.engine.calendar import Slot
+from apportion.engine.calendar import HOUR_S, Slot
 from apportion.engine.demand import Scale, scale_of
 from apportion.engine.hours import local_start
 from apportion.engine.parts import Portion
@@ -21,7 +21,6 @@ from apportion.reports.words import places, shown
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.plan import Computed
 
-HOUR_S = 3600
 DIGITS = 4
 DEAREST = 3
 
