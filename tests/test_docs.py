@@ -91,12 +91,12 @@ def test_every_setting_has_a_heading_and_the_other_way_round() -> None:
 
 
 def test_every_setting_of_a_source_has_a_heading_and_the_other_way_round(tmp_path: Path) -> None:
-    from apportion.sources.registry import source_kinds, source_named
+    from apportion.sources.registry import reader, source_kinds, source_named
 
     settings = set()
     for kind in source_kinds():
         with pytest.raises(ProjectError) as refused:
-            list(source_named(kind)({"name": "a", "kind": kind, "#": "not a setting"}, tmp_path, None))
+            list(reader(source_named(kind))({"name": "a", "kind": kind, "#": "not a setting"}, tmp_path, None))
         assert refused.value.code == "unknown-setting"
         settings |= {f"{kind}.{key}" for key in refused.value.hint.removeprefix("valid: ").split(", ")}
     settings -= {f"{kind}.{key}" for kind in source_kinds() for key in ("name", "kind")}

@@ -15,7 +15,7 @@ import pyarrow as pa
 from apportion.model.delivery import Delivery
 from apportion.model.money import plain
 from apportion.model.times import Interval, instant_text
-from apportion.sources.registry import source_named
+from apportion.sources.registry import reader, source_named
 
 LINE = {
     "BilledCost": "10.00",
@@ -70,7 +70,8 @@ def log_text(*changes: Mapping[str, Any]) -> str:
 
 
 def read(kind: str, base: Path, asked: Interval | None = None, /, **settings: Any) -> list[Delivery]:
-    return list(source_named(kind)({"name": "it", "kind": kind, **settings}, base, asked))
+    found = reader(source_named(kind))({"name": "it", "kind": kind, **settings}, base, asked)
+    return [item for item in found if isinstance(item, Delivery)]
 
 
 def read_bill(base: Path, text: str | bytes, name: str = "bill.csv", **settings: Any) -> list[Delivery]:

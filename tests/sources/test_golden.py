@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from apportion.model.delivery import Delivery
 from apportion.model.times import parse_period
 from apportion.model.times import zone_named as zone
-from apportion.sources.registry import source_kinds, source_named
+from apportion.sources.registry import reader, source_kinds, source_named
 from tests.sources import making
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -22,7 +23,9 @@ def test_what_a_source_makes_of_a_folder(case: Path, *, update_golden: bool) -> 
     settings: dict[str, Any] = tomllib.loads((case / "settings.toml").read_text(encoding="utf-8"))
     asked = settings.pop("period", None)
     window = parse_period(asked).interval(zone("UTC")) if asked else None
-    found = making.canonical(source_named(case.parent.name)({"kind": case.parent.name, **settings}, case, window))
+    read = reader(source_named(case.parent.name))
+    told = read({"kind": case.parent.name, **settings}, case, window)
+    found = making.canonical(item for item in told if isinstance(item, Delivery))
     text = json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     if update_golden:
         (case / "expected.json").write_text(text, encoding="utf-8")
@@ -31,7 +34,7 @@ def test_what_a_source_makes_of_a_folder(case: Path, *, update_golden: bool) -> 
 
 @pytest.mark.parametrize("kind", source_kinds())
 def test_every_source_has_a_golden_folder_and_says_what_it_reads(kind: str) -> None:
-    read = source_named(kind)
+    read = reader(source_named(kind))
     module = inspect.getmodule(read)
     assert inspect.getdoc(read), f"{kind}: its `read` has no docstring"
     assert module is not None

@@ -8,10 +8,11 @@ from typing import Any
 from apportion.errors import ProjectError
 from apportion.model.delivery import Delivery
 from apportion.model.times import Interval
+from apportion.sources.live import Live, Read
 from apportion.sources.settings import nearest
 
 GROUP = "apportion.sources"
-Source = Callable[[Mapping[str, Any], Path, Interval | None], Iterator[Delivery]]
+Source = Callable[[Mapping[str, Any], Path, Interval | None], Iterator[Delivery]] | Live
 
 
 def source_kinds() -> list[str]:
@@ -19,7 +20,7 @@ def source_kinds() -> list[str]:
 
 
 def source_named(kind: str, where: str = "") -> Source:
-    """The `read` function of a kind of source. A kind that two packages offer is refused: which one reads a bill must not be chance."""
+    """The `read` function of a kind of source, or its `Live`. A kind that two packages offer is refused: which one reads a bill must not be chance."""
     offers = [entry for entry in entry_points(group=GROUP) if entry.name == kind]
     if not offers:
         raise ProjectError(
@@ -36,6 +37,11 @@ def source_named(kind: str, where: str = "") -> Source:
     return load(offers[0], where)
 
 
+def reader(source: Source) -> Read:
+    """How to read it, whichever form it has."""
+    return source.read if isinstance(source, Live) else source
+
+
 def load(entry: EntryPoint, where: str) -> Source:
     try:
         read = entry.load()
@@ -46,9 +52,9 @@ def load(entry: EntryPoint, where: str) -> Source:
             where=where,
             hint="reinstall the package that offers it",
         ) from error
-    if not callable(read):
+    if not callable(read) and not isinstance(read, Live):
         raise ProjectError(
-            "broken-source", f"source kind {entry.name!r} ({entry.value}) is not a function", where=where
+            "broken-source", f"source kind {entry.name!r} ({entry.value}) is neither a function nor a Live", where=where
         )
     source: Source = read
     return source

@@ -51,6 +51,30 @@ class Stanza:
             )
         return value
 
+    def number(self, key: str, default: int, least: int = 0, most: int = MOST) -> int:
+        value = self.settings.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise self.refuse(key, f"a whole number from {least} to {most}", value)
+        return value
+
+    def flag(self, key: str, *, default: bool = False) -> bool:
+        value = self.settings.get(key, default)
+        if not isinstance(value, bool):
+            raise self.refuse(key, "true or false", value)
+        return value
+
+    def names(self, key: str, valid: Collection[str] | None = None, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """A list of texts; with `valid`, each must be among them."""
+        value = self.settings.get(key, list(default))
+        if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
+            raise self.refuse(key, 'a list such as ["a", "b"]', value)
+        for text in value:
+            if valid is not None and text not in valid:
+                raise ProjectError(
+                    "invalid-setting", f"{key} has no {text!r}", where=self.where, hint=nearest(text, valid)
+                )
+        return tuple(value)
+
     def words(self, key: str, valid: Collection[str] | None = None) -> dict[str, str]:
         """A table of text to text; with `valid`, its keys must be among them."""
         value = self.settings.get(key, {})

@@ -8,7 +8,10 @@ from zoneinfo import ZoneInfo
 from apportion.errors import ApportionError, Problem
 from apportion.model.delivery import Delivery
 from apportion.model.times import Interval, Period
-from apportion.sources.registry import source_named
+from apportion.reports.words import counted
+from apportion.sources.live import WHEN, Live, Progress, is_asked
+from apportion.sources.registry import reader, source_named
+from apportion.verbs.due import due_windows, shown
 from apportion.verbs.project import Project
 from apportion.verbs.settings import Source
 from apportion.verbs.steps import Step, silent
@@ -41,11 +44,12 @@ def ingest(
 
 
 def ingest_one(project: Project, source: Source, window: Interval | None, step: Step) -> Ingested:
+    """Delivery by delivery: what was taken in stays, so that whoever is interrupted goes on where it ended."""
     rows: Counter[str] = Counter()
     replaced: Counter[str] = Counter()
     problems: list[Problem] = []
     deliveries = changed = quarantined = 0
-    for delivery in deliver(project, source, window):
+    for delivery in keeping(deliver(project, source, window, step)):
         receipt = project.books.ingest(delivery)
         deliveries += 1
         changed += receipt.changed
@@ -65,8 +69,52 @@ def ingest_one(project: Project, source: Source, window: Interval | None, step: 
     )
 
 
-def deliver(project: Project, source: Source, window: Interval | None) -> Iterator[Delivery]:
-    yield from source_named(source.kind, source.where)(source.settings, project.folder, window)
+def deliver(
+    project: Project, source: Source, window: Interval | None = None, step: Step = silent
+) -> Iterator[Delivery]:
+    """All that a file has, or the windows of a live source that are due, one after the other."""
+    kind = source_named(source.kind, source.where)
+    settings = {key: value for key, value in source.settings.items() if key not in WHEN or not isinstance(kind, Live)}
+    if not isinstance(kind, Live) or not is_asked(kind, settings):
+        yield from deliveries_of(reader(kind)(settings, project.folder, window), source.name, step, (0, 0, 0))
+        return
+    windows = due_windows(project, source, kind, window)
+    total = sum(one.seconds for one in windows)
+    done = 0
+    for one in windows:
+        step(f"reading {source.name}: {shown(one)}", done, total)
+        yield from deliveries_of(
+            kind.read(settings, project.folder, one), f"{source.name}: {shown(one)}", step, (done, one.seconds, total)
+        )
+        done += one.seconds
+
+
+def deliveries_of(
+    found: Iterator[Delivery | Progress], what: str, step: Step, span: tuple[int, int, int]
+) -> Iterator[Delivery]:
+    """The deliveries; progress in between is told, as seconds of the span (done before, its own, of all) where that is known."""
+    before, own, total = span
+    for item in found:
+        if not isinstance(item, Progress):
+            yield item
+        elif own and item.total:
+            step(f"reading {what} {item.what}".rstrip(), before + own * item.done // item.total, total)
+        else:
+            step(f"reading {what} {item.what}".rstrip(), item.done, item.total)
+
+
+def keeping(found: Iterator[Delivery]) -> Iterator[Delivery]:
+    """An error on the way says what was kept: whoever asks for the next delivery has taken in the one before."""
+    kept = 0
+    try:
+        for delivery in found:
+            yield delivery
+            kept += 1
+    except ApportionError as error:
+        if kept:
+            again = f"{counted(kept, 'delivery', 'deliveries')} before it were kept; ingest again goes on from there"
+            error.hint = f"{error.hint}; {again}" if error.hint else again
+        raise
 
 
 def hull(project: Project, periods: list[Period]) -> Interval | None:
