@@ -24,7 +24,10 @@ METERS = {
     meter.name: meter
     for meter in (
         Meter("gpu", "GPU", GPU, flow=False, component="compute"),
-        Meter("accelerator", "accelerator", GPU, flow=False, component="compute"),
+        Meter("tpu", "TPU chip", GPU, flow=False, component="compute"),
+        Meter("neuron", "Neuron device", GPU, flow=False, component="compute"),  # Trainium and Inferentia
+        Meter("gaudi", "Gaudi", GPU, flow=False, component="compute"),
+        Meter("accelerator", "accelerator", GPU, flow=False, component="compute"),  # any other kind
         Meter("cpu", "core", 1000, flow=False, component="compute"),
         Meter("memory", "GiB", 2**30, flow=False, component="compute"),
         Meter("node", "node", 1, flow=False, component="compute"),

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from apportion.errors import ProjectError
@@ -65,7 +66,7 @@ def holes(windows: Sequence[Interval], since: int, until: int, overlap: int) -> 
 def steps(window: Interval, step_s: int) -> list[Interval]:
     """Cut at multiples of the step."""
     edges = [window.start_s, *range(window.start_s // step_s * step_s + step_s, window.end_s, step_s), window.end_s]
-    return [Interval(start, end) for start, end in zip(edges, edges[1:], strict=False) if end > start]
+    return [Interval(start, end) for start, end in pairwise(edges) if end > start]
 
 
 def since_s(source: Source) -> int:

@@ -12,9 +12,12 @@ BYTES = {
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50,
 }  # fmt: skip
 ACCELERATORS = {"milli": GPU // 1000, "percent": GPU // 100, "sevenths": GPU // 7}
-SHARED = ("gpu", "accelerator")  # what sharing = {...} cuts into parts
+SHARED = ("gpu", "tpu", "neuron", "gaudi", "accelerator")  # what sharing = {...} cuts into parts
 UNITS = {
     "gpu": {"GPU": GPU, **ACCELERATORS},
+    "tpu": {"TPU chip": GPU, **ACCELERATORS},
+    "neuron": {"Neuron device": GPU, **ACCELERATORS},
+    "gaudi": {"Gaudi": GPU, **ACCELERATORS},
     "accelerator": {"accelerator": GPU, **ACCELERATORS},
     "cpu": {"core": 1000, "millicores": 1},
     "memory": BYTES,
