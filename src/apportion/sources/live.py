@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from apportion.errors import Problem
 from apportion.model.delivery import Delivery
 from apportion.model.times import DAY_S, Interval
 
@@ -48,6 +49,11 @@ class Live:
     overlap_s: int = OVERLAP_S  # late data: so much before what the books have is read again
     step_s: int = DAY_S  # windows are cut at multiples of it, in UTC
     whole_steps: bool = False  # only windows that are over by now are answered
+
+
+def estimated(where: str, message: str) -> Problem:
+    """Nothing was measured for a while: what was taken to hold meanwhile, and whose it is."""
+    return Problem(where, "estimated", message)
 
 
 def is_asked(source: object, settings: Mapping[str, Any]) -> bool:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from apportion.books.ingest import latest
-from apportion.books.prepare import Prepared
 from apportion.engine.backend import whole_quotient as divide
 from apportion.errors import ApportionError, Problem
 from apportion.model.numbers import parse_decimal
@@ -18,26 +16,16 @@ from apportion.reports.sums import total
 from apportion.reports.words import counted
 from apportion.verbs.agreement import policy_for, short
 from apportion.verbs.gaps import Gap, gaps_of
-from apportion.verbs.ingest import deliver
 from apportion.verbs.overcommitted import overcommitted
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed, compute
 from apportion.verbs.project import Project
-from apportion.verbs.settings import FILE, Source
+from apportion.verbs.settings import FILE
+from apportion.verbs.soundness import BAD, GOOD, NOTE, Finding, source_findings
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import billed_periods, pins_of
 
-GOOD, NOTE, BAD = "ok", "note", "wrong"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """`fix` is the command or the edit that mends it."""
-
-    status: str
-    what: str
-    text: str
-    fix: str = ""
+REMEDIES = {"estimated": "see why nothing was measured then; ingest again once it can be read"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,28 +102,6 @@ def project_policy(project: Project) -> bool:
         return False
 
 
-def source_findings(project: Project, source: Source) -> Iterator[Finding]:
-    """Readable, and in the books as it is now."""
-    count = fresh = rows = 0
-    last = 0
-    for delivery in deliver(project, source, None):
-        count += 1
-        fresh += latest(project.books.evidence, Prepared(delivery)) is None
-        rows += sum(len(table) for table in delivery.tables.values())
-        last = max(last, delivery.window.end_s)
-    what = f"source {source.name}"
-    if not count:
-        yield Finding(BAD, what, "has nothing to read", f"see its path in {source.where}")
-    elif fresh:
-        text = f"{counted(fresh, 'delivery', 'deliveries')} of {count} not in the books yet"
-        yield Finding(BAD, what, text, f"apportion ingest {source.name}")
-    else:
-        text = (
-            f"{counted(count, 'delivery', 'deliveries')}, {rows:,} rows, all in the books, until {instant_text(last)}"
-        )
-        yield Finding(GOOD, what, text)
-
-
 def problem_findings(problems: tuple[Problem, ...]) -> Iterator[Finding]:
     """By code, with the money that the rows carried."""
     counts = Counter(problem.code for problem in problems)
@@ -147,7 +113,7 @@ def problem_findings(problems: tuple[Problem, ...]) -> Iterator[Finding]:
             NOTE,
             "problems",
             f"{counted(count, 'row')} [{code}]{carried}; the first: {first.where}: {first.message}",
-            "mend the rows and ingest again",
+            REMEDIES.get(code, "mend the rows and ingest again"),
         )
 
 

@@ -30,7 +30,7 @@ WEB_SETTINGS = (
     "headers",
     "allow_link_local",
 )
-BUSY = {429, 502, 503, 504}
+BUSY = {502, 503, 504}
 LARGEST = 2**30
 LONGEST_WAIT_S = 60
 TIMEOUT_S, RETRIES = 60, 4
@@ -158,9 +158,14 @@ class Web:
                 f"{self.host}{path} refused the credentials ({status})",
                 "see token, or username and password, of the source, and what they may read",
             )
+        if status == 429:
+            raise TryAgainError(
+                self.told("rate-limited", f"{self.host}{path} asks for fewer requests"), after(response)
+            )
         if status in BUSY:
-            code = "rate-limited" if status == 429 else "unreachable"
-            raise TryAgainError(self.told(code, f"{self.host}{path} is busy ({status}) {said}"), after(response))
+            raise TryAgainError(
+                self.told("unreachable", f"{self.host}{path} is busy ({status}): {said}"), after(response)
+            )
         if 300 <= status < 400:
             raise self.told(
                 "bad-response",
@@ -264,7 +269,7 @@ def after(response: httpx.Response) -> int | None:
     return max(0, int((at - now).total_seconds()))
 
 
-GROWING = wait_exponential_jitter(initial=0.2, max=20, jitter=0.5)
+GROWING = wait_exponential_jitter(multiplier=0.2, max=20, jitter=0.5)
 
 
 def patience(state: RetryCallState) -> float:

@@ -1,0 +1,89 @@
+"""Is a source reachable, fresh and complete? What its probe says, and what of its time the books have."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from apportion.books.ingest import latest
+from apportion.books.prepare import Prepared
+from apportion.model.times import Interval, instant_text
+from apportion.reports.words import counted
+from apportion.sources.live import WHEN, Live, is_asked
+from apportion.sources.registry import source_named
+from apportion.verbs.due import delivered, ended, holes, now_s, reached, shown, since_s
+from apportion.verbs.ingest import deliver
+from apportion.verbs.project import Project
+from apportion.verbs.settings import Source
+
+GOOD, NOTE, BAD = "ok", "note", "wrong"
+STALE_S = 2 * 86_400
+STATUS = {"ok": GOOD, "note": NOTE, "wrong": BAD}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`fix` is the command or the edit that mends it."""
+
+    status: str
+    what: str
+    text: str
+    fix: str = ""
+
+
+def source_findings(project: Project, source: Source) -> Iterator[Finding]:
+    kind = source_named(source.kind, source.where)
+    if isinstance(kind, Live) and is_asked(kind, source.settings):
+        yield from asked_findings(project, source, kind)
+        return
+    if isinstance(kind, Live):
+        yield from signs(project, source, kind)
+    yield from file_findings(project, source)
+
+
+def signs(project: Project, source: Source, live: Live) -> Iterator[Finding]:
+    settings = {key: value for key, value in source.settings.items() if key not in WHEN}
+    for sign in live.probe(settings, project.folder):
+        yield Finding(STATUS[sign.status], f"source {source.name}", sign.text, sign.fix)
+
+
+def asked_findings(project: Project, source: Source, live: Live) -> Iterator[Finding]:
+    """What the outside says of itself, then how much of its time is in the books."""
+    yield from signs(project, source, live)
+    yield freshness(delivered(project, source), since_s(source), ended(live, now_s()), source.name)
+
+
+def freshness(windows: list[Interval], since: int, until: int, name: str) -> Finding:
+    """Missing days first: they are older, and nobody sees them from a graph's end."""
+    what, fix = f"source {name}", f"apportion ingest {name}"
+    last = reached(windows)
+    if last is None:
+        return Finding(BAD, what, f"nothing in the books yet; due since {instant_text(since)[:10]}", fix)
+    missing = [hole for hole in holes(windows, since, min(last, until), 0) if hole.seconds]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        return Finding(BAD, what, f"not in the books: {shown(missing[0])}{more}", fix)
+    if until - last > STALE_S:
+        behind = counted((until - last) // 86_400, "day")
+        return Finding(BAD, what, f"in the books until {instant_text(last)}, {behind} behind", fix)
+    return Finding(GOOD, what, f"in the books without a gap from {instant_text(since)[:10]} until {instant_text(last)}")
+
+
+def file_findings(project: Project, source: Source) -> Iterator[Finding]:
+    """Readable, and in the books as it is now."""
+    count = fresh = rows = 0
+    last = 0
+    for delivery in deliver(project, source):
+        count += 1
+        fresh += latest(project.books.evidence, Prepared(delivery)) is None
+        rows += sum(len(table) for table in delivery.tables.values())
+        last = max(last, delivery.window.end_s)
+    what = f"source {source.name}"
+    if not count:
+        yield Finding(BAD, what, "has nothing to read", f"see its path in {source.where}")
+    elif fresh:
+        text = f"{counted(fresh, 'delivery', 'deliveries')} of {count} not in the books yet"
+        yield Finding(BAD, what, text, f"apportion ingest {source.name}")
+    else:
+        text = (
+            f"{counted(count, 'delivery', 'deliveries')}, {rows:,} rows, all in the books, until {instant_text(last)}"
+        )
+        yield Finding(GOOD, what, text)
