@@ -40,7 +40,7 @@ from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
 from apportion.policy.methods import SERVICES
 
-RULES = "1"  # raised whenever the same evidence and policy may give other figures, so that old postings are not taken for false ones
+RULES = "2"  # raised whenever the same evidence and policy may give other figures, so that old postings are not taken for false ones
 STATED = ("direct", "even", "fixed")
 NOT_SHARED = (*STATED, "by_cost", *SERVICES)  # by usage
 BOUNDS = ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s")
@@ -60,6 +60,7 @@ class World:
     workloads: pa.Table
     previous: Mapping[str, Decimal] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()  # of reading it
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,7 @@ def conclude(
     made = make_postings(world.period, bills, exact, nanos, dust)
     check_totals(lines, made, cards)
     found = [
+        *world.problems,
         *lines.problems,
         *setting.workforce.problems,
         *(problem for result in results.values() for problem in result.problems),

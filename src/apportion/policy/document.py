@@ -4,18 +4,18 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 from zoneinfo import available_timezones
 
-from pydantic import Field, PlainValidator, PrivateAttr, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainValidator, PrivateAttr, WithJsonSchema
 
 from apportion.errors import InputError
 from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.times import zone_named
 from apportion.policy.clause import Clause, nearest, shown, wrong
-from apportion.policy.fields import Day, Name
+from apportion.policy.fields import Day, MeterName, Name
 from apportion.policy.pools import Basis, Pool
 from apportion.policy.rules import Adjustment, FacetRule, Fx, OwnerRule, Quota, ReservationRule, Team
 from apportion.policy.tree import Node, find
 
-SECTIONS = ("teams", "carried_by", "owners", "facets", "reservations", "pools", "adjustments", "quotas")
+SECTIONS = ("teams", "carried_by", "decides", "owners", "facets", "reservations", "pools", "adjustments", "quotas")
 OF_THIS_MACHINE = ("localtime", "posixrules", "Factory")
 
 
@@ -49,6 +49,11 @@ Currency = Annotated[
     str, PlainValidator(read_currency), WithJsonSchema({"type": "string", "enum": sorted(MINOR_DIGITS)})
 ]
 TimeZone = Annotated[str, PlainValidator(read_time_zone), WithJsonSchema({"type": "string"})]
+Witnesses = Annotated[
+    tuple[Name, ...],
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    WithJsonSchema({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+]
 Carried = Literal["_idle", "_unallocated", "_residual", "showback"]
 
 
@@ -76,6 +81,7 @@ class Policy(Clause):
     fx: Fx | None = None
     teams: dict[Name, Team] = {}
     carried_by: dict[Carried, Name] = {}
+    decides: dict[MeterName, Witnesses] = {}
     owners: tuple[OwnerRule, ...] = ()
     facets: tuple[FacetRule, ...] = ()
     reservations: tuple[ReservationRule, ...] = ()

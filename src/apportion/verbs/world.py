@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from apportion.engine.backend import Backend
 from apportion.engine.plan import World
+from apportion.engine.witnesses import hear
 from apportion.model.rows import TABLES
 from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
@@ -40,14 +41,17 @@ def pins_of(project: Project) -> Pins:
 
 
 def build_world(project: Project, period: Period, policy: Policy, pins: Pins, backend: Backend) -> World:
-    """Only lines of bills (references are compared, never posted), and the rest of the evidence as far back as their charge periods reach."""
+    """Only lines of bills (references are compared, never posted), and the rest of the evidence as far back as their charge periods reach.
+
+    Every workload is told of once, by the source that decides.
+    """
     lines = bill_lines(project, period, pins)
     window = evidence_window(lines, period, ZoneInfo(policy.time_zone))
     capacity, reservations, workloads = (
         project.books.scan(name, pins[name], where=touches(window))
         for name in ("capacity", "reservations", "workloads")
     )
-    return World(
+    world = World(
         period=period,
         policy=policy,
         cost_lines=lines,
@@ -58,6 +62,7 @@ def build_world(project: Project, period: Period, policy: Policy, pins: Pins, ba
         previous=previous_totals(project, period, policy.currency, pins.before_seq),
         inputs=content_digests(project, pins),
     )
+    return hear(world, backend)
 
 
 def bill_lines(project: Project, period: Period, pins: Pins) -> pa.Table:

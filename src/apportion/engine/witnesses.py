@@ -1,0 +1,181 @@
+"""A workload that several sources saw is one workload: which of them decides how much it held, and who measured what it used.
+
+Per workload and meter one source decides: the first that the policy's `decides` names, else the first by name; a source that states nothing
+held (0) only measures. Where the one that decides did not measure, the use that another measured meanwhile is laid beside what was held.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.engine.backend import Backend
+from apportion.engine.labels import keys_of, label_column
+from apportion.engine.laying import lay_beside
+from apportion.engine.plan import World
+from apportion.errors import Problem
+from apportion.model.meters import METERS
+from apportion.model.rows import USAGE
+from apportion.policy.document import Policy
+
+# Ids without what tells namesakes apart (a pod's uid, a job's submission), and the labels that the full ones carry of it.
+LOOSE = r"^(k8s/[^/]*/[^/]+/[^/]+|slurm/[^/]*/[^/@]+)$"
+NAMES = {"k8s": ("k8s.cluster", "k8s.namespace", "k8s.pod"), "slurm": ("slurm.cluster", "slurm.job")}
+FLOWS = pa.array(sorted(name for name, meter in METERS.items() if meter.flow))
+
+
+def hear(world: World, backend: Backend) -> World:
+    """The world with every workload told of once. Where no workload has two witnesses, which is the usual case, nothing is touched."""
+    known = namesakes(world.workloads)
+    workloads = described(world.workloads, known)
+    contested = told_twice(workloads, known)
+    if not len(contested):
+        return world
+    usage = backend.lend(world.usage) if isinstance(world.usage, pa.Table) else world.usage
+    lent = backend.lend(pa.table({"workload": contested}))
+    ours = usage.semi_join(lent, "workload").select(*USAGE.names).to_pyarrow().cast(USAGE)
+    heard, problems = decide(renamed(ours, known), world.policy)
+    others = usage.anti_join(lent, "workload").select(*USAGE.names)
+    return replace(
+        world, usage=others.union(backend.lend(heard)), workloads=workloads, problems=(*world.problems, *problems)
+    )
+
+
+def namesakes(workloads: pa.Table) -> pa.Table:
+    """`loose`: an id that leaves something open; `workload`, `start_s`, `end_s`: each full one that it may mean."""
+    ids = pc.unique(workloads["workload"].filter(pc.match_substring_regex(workloads["workload"], LOOSE)))
+    full = workloads.filter(pc.invert(pc.is_in(workloads["workload"], value_set=ids))) if len(ids) else workloads[:0]
+    keys = keys_of(full["labels"])
+    found = [pa.table({name: pa.array([], kind) for name, kind in SAKES.items()})]
+    for kind, names in NAMES.items() if len(full) else ():
+        columns = [label_column(full["labels"], [key for key in keys if key == name], name) for name in names]
+        if all(column is not None for column in columns):
+            parts = [column.combine_chunks() for column in columns if column is not None]
+            loose = pc.binary_join_element_wise(kind, *parts, "/")
+            table = pa.table({"loose": loose, **{name: full[name] for name in ("workload", "start_s", "end_s")}})
+            found.append(table.filter(pc.is_in(table["loose"], value_set=ids)))
+    spans = pa.concat_tables(found).group_by(["loose", "workload"]).aggregate([("start_s", "min"), ("end_s", "max")])
+    return spans.rename_columns(["loose", "workload", "start_s", "end_s"]).sort_by(
+        [("loose", "ascending"), ("workload", "ascending")]
+    )
+
+
+SAKES = {"loose": pa.string(), "workload": pa.string(), "start_s": pa.int64(), "end_s": pa.int64()}
+
+
+def described(workloads: pa.Table, known: pa.Table) -> pa.Table:
+    """What was said under a loose id is said of each workload that it may mean, too: labels are united later."""
+    if not len(known):
+        return workloads
+    places = workloads.append_column("place", pa.array(np.arange(len(workloads))))
+    pairs = places.select(["workload", "place"]).join(
+        known.select(["loose", "workload"]).rename_columns(["loose", "full"]), "workload", "loose", "inner"
+    )
+    pairs = pairs.sort_by([("place", "ascending"), ("full", "ascending")])
+    said = workloads.take(pairs["place"]).set_column(
+        workloads.column_names.index("workload"), workloads.schema.field("workload"), pairs["full"].combine_chunks()
+    )
+    return pa.concat_tables([workloads, said])
+
+
+def told_twice(workloads: pa.Table, known: pa.Table) -> pa.Array:
+    """Workloads of which more than one source speaks, and the loose ids of some."""
+    pairs = workloads.select(["workload", "source"]).group_by(["workload", "source"]).aggregate([])
+    counts = pairs.group_by("workload").aggregate([([], "count_all")])
+    several = counts.filter(pc.greater(counts["count_all"], 1))["workload"]
+    return pc.unique(pa.concat_arrays([several.combine_chunks(), known["loose"].combine_chunks()]))
+
+
+def renamed(rows: pa.Table, known: pa.Table) -> pa.Table:
+    """Rows under a loose id go to the workload whose life they overlap most; those that overlap none keep their name."""
+    if not len(known):
+        return rows
+    rows = rows.append_column("place", pa.array(np.arange(len(rows))))
+    sakes = known.rename_columns(["loose", "full", "from_s", "to_s"])
+    pairs = rows.select(["workload", "place", "start_s", "end_s"]).join(sakes, "workload", "loose", "inner")
+    shared = pc.subtract(
+        pc.min_element_wise(pairs["end_s"], pairs["to_s"]), pc.max_element_wise(pairs["start_s"], pairs["from_s"])
+    )
+    pairs = pairs.append_column("shared", shared).filter(pc.greater(shared, 0))
+    pairs = pairs.sort_by([("place", "ascending"), ("shared", "descending"), ("full", "ascending")])
+    places, first = np.unique(pairs["place"].to_numpy(), return_index=True)
+    names = rows["workload"].combine_chunks()
+    mask = np.zeros(len(rows), dtype=bool)
+    mask[places] = True
+    names = pc.replace_with_mask(names, pa.array(mask), pairs["full"].combine_chunks().take(pa.array(first)))
+    return rows.set_column(rows.column_names.index("workload"), "workload", names).drop_columns(["place"])
+
+
+def decide(rows: pa.Table, policy: Policy) -> tuple[pa.Table, tuple[Problem, ...]]:
+    """The rows that count: each workload's of the source that decides, with what another measured where it did not."""
+    told = rows.group_by(["workload", "meter", "source"]).aggregate([("allocated", "max"), ("used", "max")])
+    held = first_of(told, policy, "allocated_max")
+    measured = first_of(unmeasured(told, held), policy, "used_max")
+    rows = with_choice(with_choice(rows, held, "decides"), measured, "measures")
+    deciding = pc.equal(rows["source"], rows["decides"])
+    measuring = pc.and_(
+        pc.and_(pc.invert(deciding), pc.equal(rows["source"], pc.fill_null(rows["measures"], ""))),
+        pc.and_(pc.is_valid(rows["used"]), pc.invert(pc.is_in(rows["meter"], value_set=FLOWS))),
+    )
+    ours = rows.filter(deciding).select(USAGE.names).cast(USAGE)
+    theirs = rows.filter(measuring).select(USAGE.names).cast(USAGE)
+    laid, strays = lay_beside(ours, theirs)
+    return laid, (*rivals(told, held, policy), *strays)
+
+
+def unmeasured(told: pa.Table, held: pa.Table) -> pa.Table:
+    """Who measured the workloads of which the source that decides did not measure anything itself."""
+    told = with_choice(told.filter(pc.is_valid(told["used_max"])), held, "decides")
+    own = told.filter(pc.equal(told["source"], told["decides"])).select(["workload", "meter"])
+    return told.join(own, ["workload", "meter"], join_type="left anti")
+
+
+def first_of(told: pa.Table, policy: Policy, column: str) -> pa.Table:
+    """The source that comes first for each workload and meter; one that states 0 comes after those that state something."""
+    pairs = told.select(["meter", "source"]).group_by(["meter", "source"]).aggregate([])
+    order = sorted(pairs.to_pylist(), key=lambda pair: (rank(policy, pair["meter"], pair["source"]), pair["source"]))
+    ranked = pa.table({
+        "meter": pa.array([pair["meter"] for pair in order], pa.string()),
+        "source": pa.array([pair["source"] for pair in order], pa.string()),
+        "rank": pa.array(range(len(order)), pa.int64()),
+    })  # fmt: skip
+    joined = told.join(ranked, ["meter", "source"])
+    nothing = pc.equal(pc.fill_null(joined[column], 0), 0).cast(pa.int8())
+    joined = joined.append_column("nothing", nothing).sort_by(
+        [("workload", "ascending"), ("meter", "ascending"), ("nothing", "ascending"), ("rank", "ascending")]
+    )
+    return joined.group_by(["workload", "meter"], use_threads=False).aggregate([("source", "first")])
+
+
+def rank(policy: Policy, meter: str, source: str) -> int:
+    named = policy.decides.get(meter, ())
+    return named.index(source) if source in named else len(named)
+
+
+def with_choice(rows: pa.Table, chosen: pa.Table, name: str) -> pa.Table:
+    return rows.join(chosen.rename_columns(["workload", "meter", name]), ["workload", "meter"])
+
+
+def rivals(told: pa.Table, held: pa.Table, policy: Policy) -> list[Problem]:
+    """Two sources that both say what was held, and no rule which of them is right: one decided by its name, and somebody should know."""
+    both = told.filter(pc.greater(pc.fill_null(told["allocated_max"], 0), 0))
+    both = both.join(held.rename_columns(["workload", "meter", "decides"]), ["workload", "meter"])
+    both = both.filter(pc.not_equal(both["source"], both["decides"]))
+    counts = both.group_by(["meter", "decides", "source"]).aggregate([([], "count_all")]).to_pylist()
+    return [
+        rival(row, policy)
+        for row in sorted(counts, key=lambda row: (row["meter"], row["decides"], row["source"]))
+        if row["decides"] not in policy.decides.get(row["meter"], ())
+    ]
+
+
+def rival(row: Mapping[str, Any], policy: Policy) -> Problem:
+    return Problem(
+        policy.file,
+        "two-sources",
+        f"{row['meter']} of {row['count_all']:,} workloads is told by {row['decides']} and by {row['source']}: the first, by name, decides; "
+        f"say which one should with decides: {{{row['meter']}: {row['decides']}}}",
+    )
