@@ -65,6 +65,6 @@ def test_several_sources_of_one_workload(spark: Spark, duckdb: DuckDB) -> None:
         tables[name] = pa.concat_tables([tables[name], more])
     world = World(parse_period(drawn.period), drawn.policy, **tables, previous=dict(drawn.previous))
     heard = [hear(world, backend).usage.to_pyarrow() for backend in (spark, duckdb)]
-    rows = [sorted(map(str, table.to_pylist())) for table in heard]
-    assert rows[0] == rows[1]
+    one, other = (sorted(map(str, table.to_pylist())) for table in heard)
+    assert one == other
     assert digest(hear(world, spark), spark) == digest(hear(world, duckdb), duckdb)

@@ -4,6 +4,7 @@ Per workload and meter one source decides: the first that the policy's `decides`
 held (0) only measures. Where the one that decides did not measure, the use that another measured meanwhile is laid beside what was held.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -24,24 +25,37 @@ from apportion.policy.document import Policy
 # Ids without what tells namesakes apart (a pod's uid, a job's submission), and the labels that the full ones carry of it.
 LOOSE = r"^(k8s/[^/]*/[^/]+/[^/]+|slurm/[^/]*/[^/@]+)$"
 NAMES = {"k8s": ("k8s.cluster", "k8s.namespace", "k8s.pod"), "slurm": ("slurm.cluster", "slurm.job")}
+LENT = pa.schema([field.with_nullable(True) for field in USAGE])  # files promise nothing about nulls
 FLOWS = pa.array(sorted(name for name, meter in METERS.items() if meter.flow))
 
 
 def hear(world: World, backend: Backend) -> World:
-    """The world with every workload told of once. Where no workload has two witnesses, which is the usual case, nothing is touched."""
+    """The world with every workload told of once. Where no workload has two witnesses of one meter, which is the usual case, nothing is touched."""
     known = namesakes(world.workloads)
     workloads = described(world.workloads, known)
     contested = told_twice(workloads, known)
     if not len(contested):
         return world
-    usage = backend.lend(world.usage) if isinstance(world.usage, pa.Table) else world.usage
-    lent = backend.lend(pa.table({"workload": contested}))
-    ours = usage.semi_join(lent, "workload").select(*USAGE.names).to_pyarrow().cast(USAGE)
+    usage = backend.lend(world.usage.cast(LENT)) if isinstance(world.usage, pa.Table) else world.usage
+    rivals = told_by_several(usage)
+    if not rivals and not len(known):
+        return world
+    loose = pc.is_in(contested, value_set=known["loose"].combine_chunks())
+    lent = backend.lend(pa.table({"workload": contested, "loose": loose}))
+    marked = usage.left_join(lent, "workload").select(*USAGE.names, "loose")
+    mine = (marked.loose & marked.loose.notnull()) | (marked.loose.notnull() & marked.meter.isin(rivals or [""]))
+    ours = marked.filter(mine).select(*USAGE.names).to_pyarrow().cast(USAGE)
     heard, problems = decide(renamed(ours, known), world.policy)
-    others = usage.anti_join(lent, "workload").select(*USAGE.names)
-    return replace(
-        world, usage=others.union(backend.lend(heard)), workloads=workloads, problems=(*world.problems, *problems)
-    )
+    others = marked.filter(~mine).select(*USAGE.names)
+    told = others.union(backend.lend(heard.cast(LENT)))
+    return replace(world, usage=told, workloads=workloads, problems=(*world.problems, *problems))
+
+
+def told_by_several(usage: Any) -> list[str]:
+    """Meters of which more than one source speaks."""
+    pairs = usage.select("source", "meter").distinct().to_pyarrow()
+    counts = Counter(pairs["meter"].to_pylist())
+    return sorted(meter for meter, count in counts.items() if count > 1)
 
 
 def namesakes(workloads: pa.Table) -> pa.Table:
