@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from apportion.errors import InputError
 
-FORMATS = {".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+FORMATS = {".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"}
 GLOB = frozenset("*?[")
 
 

@@ -1,0 +1,53 @@
+"""Pods as workloads: who they are, whose they are, and every label a policy may ask for, spelled as Kubernetes spells it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from apportion.sources.kubernetes.boards import model_of
+from apportion.sources.kubernetes.lives import Pod
+from apportion.sources.kubernetes.objects import NAMESPACE, NODE, Moment, get, labels_of, table
+from apportion.sources.kubernetes.owners import Owner, Owners, run_of
+from apportion.sources.kubernetes.settings import How, chosen
+
+
+def workload_rows(pods: Iterable[Pod], moment: Moment, how: How) -> Iterator[dict[str, Any]]:
+    owners = Owners(moment)
+    for pod in pods:
+        chain = owners.chain(pod.found)
+        labels = facts(pod, chain, moment, how) | owners.queue_labels(pod.found, chain)
+        run = run_of(pod.found, chain)
+        yield {
+            "source": how.source,
+            "workload": how.id(pod.uid),
+            "run": how.id(run or pod.uid),
+            "name": pod.name,
+            "start_s": pod.start_s,
+            "end_s": pod.end_s,
+            "outcome": pod.outcome,
+            "labels": sorted(labels.items()),
+        }
+
+
+def facts(pod: Pod, chain: list[Owner], moment: Moment, how: How) -> dict[str, str]:
+    top = chain[-1] if chain else None
+    told = {
+        "k8s.cluster": how.cluster,
+        "k8s.namespace": pod.namespace,
+        "k8s.pod": pod.name,
+        "k8s.uid": pod.uid,
+        "k8s.node": pod.node,
+        "k8s.priority_class": get(pod.found, "spec", "priorityClassName"),
+        "k8s.service_account": get(pod.found, "spec", "serviceAccountName"),
+        "k8s.owner_kind": top.kind if top else None,
+        "k8s.owner": top.name if top else None,
+        "k8s.owners": " < ".join(f"{each.kind}/{each.name}" for each in chain),
+        "gpu.model": model_of(labels_of(moment.named(NODE, pod.node))),
+    }
+    found = {
+        "label": chosen(dict(labels_of(pod.found)), how.labels),
+        "annotation": chosen(dict(table(pod.found, "metadata", "annotations")), how.annotations),
+        "namespace_label": chosen(dict(labels_of(moment.named(NAMESPACE, pod.namespace))), how.labels),
+        "owner_label": chosen(dict(labels_of(top.found)), how.labels) if top else {},
+    }
+    spelled = {f"k8s.{part}.{key}": str(value) for part, pairs in found.items() for key, value in pairs.items()}
+    return spelled | {name: str(value) for name, value in told.items() if value}
