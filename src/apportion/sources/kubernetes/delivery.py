@@ -48,7 +48,8 @@ def delivery(moment: Moment, window: Interval, how: How, files: tuple[FileDigest
     pods = list(pods_of(moment, problems))
     rows: dict[str, list[dict[str, Any]]] = {"workloads": list(workload_rows(pods, moment, how))}
     if how.usage != "none":
-        rows["usage"] = list(usage_rows(pods, moment, how, problems))
+        held = usage_rows(pods, moment, how, problems)
+        rows["usage"] = [row for row in held if row["end_s"] > window.start_s]
     if how.capacity:
         rows["capacity"] = list(capacity_rows(moment, window, how, problems))
     if how.reservations:

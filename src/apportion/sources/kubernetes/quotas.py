@@ -10,6 +10,7 @@ from apportion.sources.kubernetes.boards import metered
 from apportion.sources.kubernetes.lives import created, has_labels
 from apportion.sources.kubernetes.objects import (
     CLUSTER_QUEUE,
+    COHORT,
     FLAVOUR,
     LOCAL_QUEUE,
     NAMESPACE,
@@ -49,22 +50,23 @@ def reservation_rows(moment: Moment, window: Interval, how: How, problems: list[
 
 
 def kueue(moment: Moment, how: How, problems: list[Problem]) -> Iterator[Promise]:
-    for queue in sorted(moment.all(CLUSTER_QUEUE), key=lambda each: str(meta(each, "name"))):
-        name = str(meta(queue, "name"))
-        labels = queue_labels(name, queue, moment, how)
-        flavours = [each for group in listed(queue, "spec", "resourceGroups") for each in listed(group, "flavors")]
-        for flavour in flavours:
-            kind = str(flavour.get("name"))
-            where = f"cluster queue {name}, flavour {kind}"
-            nodes = nodes_of(kind, moment)
-            told = {str(each.get("name")): each.get("nominalQuota") for each in listed(flavour, "resources")}
-            amounts = promised(told, nodes, how, where, problems)
-            yield (
-                how.id("kueue", name, kind),
-                created(queue),
-                amounts,
-                labels | {"kueue.flavour": kind} | place(kind, moment),
-            )
+    """Quotas of ClusterQueues, and those that a Cohort has for all of its queues."""
+    for kind in (CLUSTER_QUEUE, COHORT):
+        for queue in sorted(moment.all(kind), key=lambda each: str(meta(each, "name"))):
+            name = str(meta(queue, "name"))
+            labels = cohort_labels(name, how) if kind == COHORT else queue_labels(name, queue, moment, how)
+            flavours = [each for group in listed(queue, "spec", "resourceGroups") for each in listed(group, "flavors")]
+            for flavour in flavours:
+                kept = str(flavour.get("name"))
+                where = f"{kind.name} {name}, flavour {kept}"
+                told = {str(each.get("name")): each.get("nominalQuota") for each in listed(flavour, "resources")}
+                amounts = promised(told, nodes_of(kept, moment), how, where, problems)
+                id_ = how.id("kueue", f"cohort:{name}" if kind == COHORT else name, kept)
+                yield id_, created(queue), amounts, labels | {"kueue.flavour": kept} | place(kept, moment)
+
+
+def cohort_labels(name: str, how: How) -> dict[str, str]:
+    return {"k8s.cluster": how.cluster, "kueue.cohort": name}
 
 
 def queue_labels(name: str, queue: Object, moment: Moment, how: How) -> dict[str, str]:
