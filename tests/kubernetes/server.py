@@ -38,6 +38,7 @@ class Recorded:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     recorded: Recorded
 
     def log_message(self, *_: object) -> None: ...

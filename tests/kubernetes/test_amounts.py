@@ -25,7 +25,8 @@ def test_a_quantity_is_what_the_official_client_reads(number: str, suffix: str) 
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("100m", Fraction(1, 10)), ("1Gi", 2**30), ("2k", 2000), ("1e3", 1000), ("1E3", 1000), ("1E", 10**18), ("1.5e-3", Fraction(3, 2000)), (".5", Fraction(1, 2)), (4, 4)],
+    [("100m", Fraction(1, 10)), ("1Gi", 2**30), ("2k", 2000), ("1e3", 1000), ("1E3", 1000), ("1E", 10**18), ("1.5e-3", Fraction(3, 2000)),
+     (".5", Fraction(1, 2)), (4, 4)],
 )  # fmt: skip
 def test_a_quantity_reads(text: object, number: Fraction) -> None:
     assert quantity(text) == number
