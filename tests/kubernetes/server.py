@@ -72,7 +72,8 @@ class Handler(BaseHTTPRequestHandler):
     def allowed(self) -> bool:
         self.recorded.asked.append(self.path)
         self.recorded.methods.add(self.command)
-        if self.headers.get("authorization") != f"Bearer {TOKEN}":
+        scheme, _, token = self.headers.get("authorization", "").partition(" ")
+        if (scheme.casefold(), token) != ("bearer", TOKEN):
             self.status(401, "Unauthorized", "Unauthorized")
             return False
         for place, fault in enumerate(self.recorded.faults):

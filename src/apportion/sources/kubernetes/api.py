@@ -187,6 +187,8 @@ class Api:
 
         try:
             yield
+        except exceptions.NewConnectionError as error:  # a kind of time-out to urllib3
+            raise TryAgainError(self.told("unreachable", f"{self.host} cannot be reached: {reason(error)}")) from error
         except exceptions.TimeoutError as error:
             raise TryAgainError(
                 self.told(

@@ -77,7 +77,7 @@ def parts(whole: dict[str, Fraction], sound: dict[str, Fraction], state: str) ->
 def states(node: Object, life: Interval) -> Iterator[tuple[Interval, str]]:
     """Only the last change is known: what came before a fault was up, and before a node's first hour was over it was starting."""
     since, before, now = change(node)
-    at = min(max(since, life.start_s), life.end_s)
+    at = life.start_s if before == now else min(max(since, life.start_s), life.end_s)
     yield from (
         (spell, state)
         for spell, state in ((Interval(life.start_s, at), before), (Interval(at, life.end_s), now))
