@@ -307,4 +307,6 @@ def place(path: str) -> str:
 
 
 def reason(error: BaseException) -> str:
-    return brief(str(getattr(error, "reason", None) or error)) or type(error).__name__
+    """What the system said, without what urllib3 says around it."""
+    cause: object = error.__cause__ or getattr(error, "reason", None) or error
+    return brief(str(getattr(cause, "strerror", None) or cause)) or type(error).__name__
