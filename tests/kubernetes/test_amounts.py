@@ -20,7 +20,8 @@ numbers = st.one_of(st.integers(0, 10**12).map(str), st.decimals(0, 10**6, place
 
 @given(numbers, st.sampled_from(SUFFIXES))
 def test_a_quantity_is_what_the_official_client_reads(number: str, suffix: str) -> None:
-    assert quantity(number + suffix) == Fraction(parse_quantity(number + suffix))
+    theirs: Any = parse_quantity  # it has no types
+    assert quantity(number + suffix) == Fraction(theirs(number + suffix))
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_absent_extensions_are_no_failure() -> None:
 
 
 def test_a_kind_that_its_group_lacks_is_absent() -> None:
-    missing = ("/apis/kueue.x-k8s.io/v1beta2/cohorts", 404, {}, b'{"kind":"Status","code":404}')
+    missing: Any = ("/apis/kueue.x-k8s.io/v1beta2/cohorts", 404, {}, b'{"kind":"Status","code":404}')
     with serving(WORLD, faults=[missing]) as recorded:
         assert codes(one(recorded)) == []
 

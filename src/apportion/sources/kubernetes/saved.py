@@ -22,17 +22,14 @@ def read_saved(files: Sequence[InputFile], as_of_s: int | None) -> tuple[Moment,
     digests = []
     newest = 0
     for file in files:
-        count = 0
         with Stream(file) as stream:
-            for each in objects(parsed(stream, file), file):
-                count += 1
-                newest = max(newest, *times(each), 0)
-                key = (group_of(each), str(each.get("kind")))
-                if key in BY_KEY:
-                    found.setdefault(key, {})[
-                        str(meta(each, "uid") or f"{meta(each, 'namespace')}/{meta(each, 'name')}")
-                    ] = slim(each)
-            digests.append(FileDigest(file.name, stream.sha256, count, "0"))
+            items = list(objects(parsed(stream, file), file))
+            digests.append(FileDigest(file.name, stream.sha256, len(items), "0"))
+        for each in items:
+            newest = max(newest, *times(each), 0)
+            key = (group_of(each), str(each.get("kind")))
+            if key in BY_KEY:
+                found.setdefault(key, {})[identity(each)] = slim(each)
     at_s = as_of_s if as_of_s is not None else newest
     if not at_s:
         raise InputError(
@@ -42,6 +39,10 @@ def read_saved(files: Sequence[InputFile], as_of_s: int | None) -> tuple[Moment,
             hint="save them with kubectl get ... -o json",
         )
     return Moment(at_s, {key: list(each.values()) for key, each in found.items()}), tuple(digests)
+
+
+def identity(found: Object) -> str:
+    return str(meta(found, "uid") or f"{meta(found, 'namespace')}/{meta(found, 'name')}")
 
 
 def parsed(stream: Stream, file: InputFile) -> Any:
