@@ -131,21 +131,15 @@ class Api:
             raise error.told from error
 
     def once(self, method: str, path: str, accept: str, document: object) -> Any:
-        settings = self.client.configuration
-        headers = {"Accept": accept, "Content-Type": "application/json", "User-Agent": "apportion"}
-        headers |= {each["key"]: each["value"] for each in settings.auth_settings().values() if each["value"]}
         with self.failures(path):
-            answer = self.client.rest_client.request(
-                method, settings.host + path, headers=headers, body=document, _request_timeout=self.timeout_s
-            )
-            body = bounded(answer)
+            status, headers, body = self.sent(method, path, accept, document)
         if body is None:
             raise self.told(
                 "bad-response", f"{self.host} answered with more than {LARGEST:,} bytes", "lower page of the source"
             )
-        self.check(answer.status, answer.headers, body, path)
-        with suppress(ValueError, TypeError):
-            self.now_s = int(parsedate_to_datetime(answer.headers.get("Date")).timestamp())
+        self.check(status, headers, body, path)
+        with suppress(ValueError, KeyError):
+            self.now_s = int(parsedate_to_datetime(headers["Date"]).timestamp())
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
@@ -153,6 +147,25 @@ class Api:
             raise self.told(
                 "bad-response", f"{self.host}{place(path)} did not answer in JSON but with {said!r}"
             ) from error
+
+    def sent(
+        self, method: str, path: str, accept: str, document: object
+    ) -> tuple[int, Mapping[str, str], bytes | None]:
+        """Status, headers and body. Older clients raise what is no success; it is an answer all the same."""
+        from kubernetes.client.exceptions import ApiException  # noqa: PLC0415 - an extra
+
+        settings = self.client.configuration
+        headers = {"Accept": accept, "Content-Type": "application/json", "User-Agent": "apportion"}
+        headers |= {each["key"]: each["value"] for each in settings.auth_settings().values() if each["value"]}
+        try:
+            answer = self.client.rest_client.request(
+                method, settings.host + path, headers=headers, body=document, _request_timeout=self.timeout_s
+            )
+        except ApiException as error:
+            if not error.status:
+                raise
+            return error.status, error.headers or {}, as_bytes(error.body)
+        return answer.status, answer.getheaders(), bounded(answer)
 
     def check(self, status: int, headers: Mapping[str, str], body: bytes, path: str) -> None:
         if 200 <= status < 300:
@@ -285,7 +298,7 @@ def by_token(settings: Any, found: Stanza, base: Path) -> None:
 def bounded(answer: Any) -> bytes | None:
     """The body, None where it is too long. Older clients have it read already."""
     if getattr(answer, "data", None) is not None:
-        return bytes(answer.data) if isinstance(answer.data, bytes) else str(answer.data).encode()
+        return as_bytes(answer.data)
     parts, size = [], 0
     for part in answer.response.stream(2**16, decode_content=True):
         size += len(part)
@@ -293,6 +306,10 @@ def bounded(answer: Any) -> bytes | None:
             return None
         parts.append(part)
     return b"".join(parts)
+
+
+def as_bytes(body: object) -> bytes:
+    return body if isinstance(body, bytes) else str(body or "").encode()
 
 
 def message(body: bytes) -> str:
