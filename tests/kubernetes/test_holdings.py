@@ -61,6 +61,12 @@ def test_a_time_sliced_gpu_is_a_part_of_a_board() -> None:
     assert found["a", "gpu"] == GPU * HOUR_S // 4
 
 
+def test_cores_count_where_nobody_can_say_what_the_gpu_is() -> None:
+    found, problems = held(node(), pod("a", requests={"cpu": "4", "nvidia.com/gpu.shared": "1"}))
+    assert found == {("a", "cpu"): 4000 * HOUR_S}
+    assert problems == ["unknown-share"]
+
+
 def test_runais_fraction_counts() -> None:
     found, _ = held(node(), pod("a", requests={}, annotations={"gpu-fraction": "0.25"}))
     assert found == {("a", "gpu"): GPU * HOUR_S // 4}

@@ -4,10 +4,13 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
+from apportion.errors import InputError
 from apportion.model.accelerators import accelerator_of, resource_key
 from apportion.model.gpus import CORES, MEMORY, PERCENT, Board, gpus_of, share_of
+from apportion.model.meters import METERS
 
 Labels = Mapping[str, str]
+LARGEST = 2**62
 GPU = "nvidia.com/gpu"
 FRACTION = "gpu-fraction"  # an annotation of Run:ai
 PLAIN = {"cpu": "cpu", "memory": "memory"}
@@ -83,4 +86,17 @@ def metered(amounts: Mapping[str, Fraction], labels: Labels, stated: Board) -> d
         elif amount and (found := part_of(name, labels, stated)):
             meter, part = found
             total[meter] = total.get(meter, Fraction(0)) + amount * part
+    if any(amount * METERS[meter].base > LARGEST for meter, amount in total.items()):
+        raise InputError("too-many-digits", "an amount is larger than anything that could be counted")
     return total
+
+
+def held(
+    amounts: Mapping[str, Fraction], labels: Labels, stated: Board
+) -> tuple[dict[str, Fraction], InputError | None]:
+    """Amounts by meter, and what is wrong with the devices where nobody can say how many they are: cores and memory count all the same."""
+    plain = {name: amount for name, amount in amounts.items() if name in PLAIN}
+    try:
+        return metered(amounts, labels, stated), None
+    except InputError as error:
+        return metered(plain, labels, stated), error

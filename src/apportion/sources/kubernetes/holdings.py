@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from apportion.errors import InputError, Problem
-from apportion.sources.kubernetes.boards import FRACTION, metered
+from apportion.sources.kubernetes.boards import FRACTION, held
 from apportion.sources.kubernetes.claims import claimed
 from apportion.sources.kubernetes.lives import Pod
 from apportion.sources.kubernetes.objects import NODE, Moment, labels_of, table
@@ -48,20 +48,22 @@ def from_requests(pods: Iterable[Pod], moment: Moment, how: How, problems: list[
     for pod in pods:
         try:
             amounts = pod_requests(table(pod.found, "spec"))
-            held = metered(amounts, labels_of(moment.named(NODE, pod.node)), how.board)
-            fraction = table(pod.found, "metadata", "annotations").get(FRACTION)
-            if fraction:
-                held["gpu"] = held.get("gpu", Fraction(0)) + quantity(fraction)
+            fraction = quantity(table(pod.found, "metadata", "annotations").get(FRACTION, 0))
+            asked, wrong = held(amounts, labels_of(moment.named(NODE, pod.node)), how.board)
         except InputError as error:
             problems.append(Problem(pod.place, error.code, f"{error.message}; the pod's requests are not counted"))
             continue
-        for meter, amount in held.items():
+        if wrong:
+            problems.append(Problem(pod.place, wrong.code, f"{wrong.message}; the pod's devices are not counted"))
+        if fraction:
+            asked["gpu"] = asked.get("gpu", Fraction(0)) + fraction
+        for meter, amount in asked.items():
             yield Piece(pod, meter, pod.start_s, pod.end_s, base_units(meter, amount))
 
 
 def from_claims(pods: Iterable[Pod], moment: Moment, how: How, problems: list[Problem]) -> Iterator[Piece]:
-    for held, holders in claimed(pods, moment, how, problems).values():
-        for meter, amount in held.items():
+    for devices, holders in claimed(pods, moment, how, problems).values():
+        for meter, amount in devices.items():
             yield from shared(holders, meter, base_units(meter, amount))
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from apportion.errors import InputError, Problem
 from apportion.model.times import Interval
-from apportion.sources.kubernetes.boards import MACHINE, PLAIN, first_of, metered, model_of
+from apportion.sources.kubernetes.boards import MACHINE, PLAIN, first_of, held, model_of
 from apportion.sources.kubernetes.claims import boards_by_node
 from apportion.sources.kubernetes.lives import created, instant
 from apportion.sources.kubernetes.objects import NODE, Moment, Object, get, labels_of, listed, meta, table
 from apportion.sources.kubernetes.quantities import base_units
-from apportion.sources.kubernetes.requests import quantities
+from apportion.sources.kubernetes.requests import Amounts, quantities
 from apportion.sources.kubernetes.settings import HOUR_S, How, chosen
 
 GROUPS = (
@@ -36,11 +36,13 @@ def capacity_rows(moment: Moment, window: Interval, how: How, problems: list[Pro
     for node in sorted(moment.all(NODE), key=lambda each: str(meta(each, "name"))):
         name = str(meta(node, "name"))
         try:
-            whole, sound = offered(node, devices.get(name, {}), how)
+            whole, sound, wrong = offered(node, devices.get(name, {}), how)
             spells = list(states(node, Interval(max(created(node), window.start_s), moment.at_s)))
         except InputError as error:
             problems.append(Problem(f"node {name}", error.code, f"{error.message}; the node's capacity is not counted"))
             continue
+        if wrong:
+            problems.append(Problem(f"node {name}", wrong.code, f"{wrong.message}; the node's devices are not counted"))
         labels = sorted(node_labels(node, how).items())
         for spell, state in spells:
             for meter, amount, condition in parts(whole, sound, state):
@@ -56,16 +58,16 @@ def capacity_rows(moment: Moment, window: Interval, how: How, problems: list[Pro
                 }
 
 
-def offered(node: Object, boards: dict[str, int], how: How) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
-    """All that the node has, and of its devices those in order. Drivers of DRA speak where the kubelet names no device."""
+def offered(node: Object, boards: dict[str, int], how: How) -> tuple[Amounts, Amounts, InputError | None]:
+    """All that the node has, of its devices those in order, and what is wrong. Drivers of DRA speak where the kubelet names no device."""
     labels = labels_of(node)
-    whole = metered(quantities(table(node, "status", "capacity")), labels, how.board)
-    sound = metered(quantities(table(node, "status", "allocatable")), labels, how.board)
+    whole, wrong = held(quantities(table(node, "status", "capacity")), labels, how.board)
+    sound, _ = held(quantities(table(node, "status", "allocatable")), labels, how.board)
     devices = {meter: Fraction(count) for meter, count in boards.items()}
-    return {**devices, **whole}, {**devices, **sound}
+    return {**devices, **whole}, {**devices, **sound}, wrong
 
 
-def parts(whole: dict[str, Fraction], sound: dict[str, Fraction], state: str) -> Iterator[tuple[str, int, str]]:
+def parts(whole: Amounts, sound: Amounts, state: str) -> Iterator[tuple[str, int, str]]:
     """Meter, base units and state. Cores and memory that the system keeps for itself are paid for all the same; a broken device is down."""
     yield "node", 1, state
     for meter, amount in sorted(whole.items()):

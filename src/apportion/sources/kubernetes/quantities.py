@@ -26,6 +26,8 @@ def quantity(value: object) -> Fraction:
             "invalid-number", f"{str(value)[:60]!r} is no quantity of Kubernetes", hint="such as 100m, 1Gi or 2k"
         )
     number, exponent, suffix = found.groups()
+    if number.startswith("-"):
+        raise InputError("negative-amount", f"{text!r} is negative: nobody holds or offers less than nothing")
     return Fraction(number) * (Fraction(10) ** int(exponent) if exponent else SUFFIXES.get(suffix, Fraction(1)))
 
 
