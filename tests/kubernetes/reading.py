@@ -16,7 +16,7 @@ LAST_HOUR = Interval(AT_S - HOUR_S, AT_S)
 
 def stanza(recorded: Recorded, **more: Any) -> dict[str, Any]:
     given = {"url": recorded.url, "token": "env:TEST_TOKEN", "retries": 2, "timeout_s": 5}
-    return {"name": "it", "kind": "kubernetes", "cluster": "c", **given, **more}
+    return {"name": "it", "kind": "kubernetes", "cluster": "c", "capacity": True, **given, **more}
 
 
 def ask(recorded: Recorded, window: Interval = LAST_HOUR, **more: Any) -> list[Delivery]:

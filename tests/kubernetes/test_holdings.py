@@ -2,14 +2,17 @@
 
 import random
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from apportion.model.delivery import Delivery
 from apportion.model.meters import GPU
+from apportion.sources.kubernetes import SOURCE
 from tests.kubernetes.objects import AT_S, HOUR_S, Object, claim, container, devices, gpu, mig, node, pod, result
-from tests.kubernetes.reading import LAST_HOUR, codes, one, rows
-from tests.kubernetes.server import serving
+from tests.kubernetes.reading import LAST_HOUR, codes, one, rows, stanza
+from tests.kubernetes.server import TOKEN, serving
 
 
 def held(*objects: Object, **settings: Any) -> tuple[dict[tuple[str, str], int], list[str]]:
@@ -30,8 +33,14 @@ def claiming(name: str, *claims: str, **more: Any) -> Object:
 
 
 def test_usage_is_prometheus_business_unless_asked_for() -> None:
-    with serving([node(), pod("a")]) as recorded:
-        assert set(one(recorded).tables) == {"workloads", "capacity", "reservations"}
+    """And so is capacity: two sources that both said it would say it twice."""
+    for usage, tables in ((False, set()), ("claims", {"usage"}), (True, {"usage", "capacity"})):
+        with serving([node(), pod("a")]) as recorded, pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TEST_TOKEN", TOKEN)
+            settings = {key: value for key, value in stanza(recorded, usage=usage).items() if key != "capacity"}
+            *_, found = SOURCE.read(settings, Path(), LAST_HOUR)
+        assert isinstance(found, Delivery)
+        assert set(found.tables) == {"workloads", "reservations", *tables}
 
 
 def test_a_pod_holds_its_requests_on_its_node() -> None:

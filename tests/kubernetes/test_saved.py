@@ -70,7 +70,7 @@ def test_a_typed_list_and_a_single_object_are_read(tmp_path: Path) -> None:
         json.dumps({"apiVersion": "v1", "kind": "PodList", "items": items}), encoding="utf-8"
     )
     (tmp_path / "node.json").write_text(json.dumps(node()), encoding="utf-8")
-    (found,) = read(tmp_path)
+    (found,) = read(tmp_path, capacity=True)
     assert (found.tables["workloads"].num_rows, found.tables["capacity"].num_rows) == (2, 4)
 
 

@@ -1,7 +1,7 @@
 """The Kubernetes API: what metrics do not carry. Labels and annotations as they are spelled, owners, queues, quotas, nodes and DRA claims.
 
 Read-only, in pages, through the official client; or from objects that `kubectl get -o json` saved. Quantities are left to Prometheus unless
-`usage` says otherwise. The API has no past: ask at least every hour.
+`usage` and `capacity` say otherwise. The API has no past: ask at least every hour.
 """
 
 from apportion.sources.kubernetes.ask import read

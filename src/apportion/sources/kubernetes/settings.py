@@ -66,7 +66,7 @@ def how_of(found: Stanza) -> How:
         found.names("labels", default=("*",)),
         found.names("annotations"),
         HOLDS[word],
-        found.flag("capacity", default=True),
+        found.flag("capacity", default=usage is True),  # where metrics say what was held, they say what there was
         found.names("reservations", RESERVED, ("kueue",)),
         Board(**{"mps": 100, **found.counts("sharing", SCHEMES)}),
         DRIVERS | drivers,
