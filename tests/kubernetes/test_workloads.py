@@ -55,9 +55,9 @@ def train_job() -> list[Object]:
 def test_the_run_is_the_top_most_owner_and_the_chain_is_told() -> None:
     train, jobset, job = train_job()
     found = workload(train, jobset, job, pod("llm-node-0-0-x", owner=job))
-    assert found["run"] == f"k8s/c/{train['metadata']['uid']}"
-    assert found["labels"]["k8s.owner_kind"] == "TrainJob"
-    assert found["labels"]["k8s.owner"] == "llm"
+    assert found["run"] == "k8s/c/vision/TrainJob/llm"
+    assert (found["labels"]["ml.kind"], found["labels"]["ml.run"]) == ("TrainJob", "llm")
+    assert (found["labels"]["k8s.owner_kind"], found["labels"]["k8s.owner"]) == ("Job", "llm-node-0")
     assert found["labels"]["k8s.owners"] == "Job/llm-node-0 < JobSet/llm < TrainJob/llm"
     assert found["labels"]["k8s.owner_label.team"] == "nlp"
 
@@ -65,8 +65,7 @@ def test_the_run_is_the_top_most_owner_and_the_chain_is_told() -> None:
 def test_an_owner_that_is_not_there_is_known_by_its_reference() -> None:
     _, jobset, job = train_job()
     found = workload(jobset, job, pod("a", owner=job))
-    assert found["labels"]["k8s.owner_kind"] == "TrainJob"
-    assert found["run"] == f"k8s/c/{jobset['metadata']['ownerReferences'][0]['uid']}"
+    assert found["run"] == "k8s/c/vision/TrainJob/llm"
     assert "k8s.owner_label.team" not in found["labels"]
 
 
@@ -74,15 +73,25 @@ def test_ray_workers_lead_to_their_ray_job() -> None:
     ray = made("ray.io/v1", "RayJob", "tune", "vision")
     cluster = made("ray.io/v1", "RayCluster", "tune-raycluster", "vision", owner=ray)
     found = workload(ray, cluster, pod("tune-worker-0", owner=cluster))
-    assert (found["labels"]["k8s.owner_kind"], found["labels"]["k8s.owner"]) == ("RayJob", "tune")
+    assert (found["labels"]["ml.kind"], found["labels"]["ml.run"]) == ("RayJob", "tune")
 
 
 def test_each_time_of_a_cron_job_is_a_run() -> None:
     cron = made("batch/v1", "CronJob", "nightly", "vision")
     job = made("batch/v1", "Job", "nightly-1", "vision", owner=cron)
     found = workload(cron, job, pod("nightly-1-x", owner=job))
-    assert found["run"] == f"k8s/c/{job['metadata']['uid']}"
-    assert found["labels"]["k8s.owner_kind"] == "CronJob"
+    assert found["run"] == "k8s/c/vision/Job/nightly-1"
+    assert found["labels"]["k8s.owners"] == "Job/nightly-1 < CronJob/nightly"
+
+
+def test_the_nearest_owners_labels_win() -> None:
+    train, jobset, job = train_job()
+    job["metadata"]["labels"] = {"team": "mine"}
+    assert workload(train, jobset, job, pod("a", owner=job))["labels"]["k8s.owner_label.team"] == "mine"
+
+
+def test_a_pod_group_is_a_run() -> None:
+    assert workload(pod("a", labels={"kueue.x-k8s.io/pod-group-name": "g"}))["run"] == "k8s/c/vision/PodGroup/g"
 
 
 def test_owners_in_a_ring_end() -> None:
@@ -96,6 +105,7 @@ def test_volcanos_jobs_are_not_kubernetes_own() -> None:
     found = workload(job, pod("vj-0", owner=job, labels={"volcano.sh/queue-name": "gold"}))
     assert found["labels"]["k8s.owner_label.team"] == "v"
     assert found["labels"]["k8s.queue"] == "gold"
+    assert found["run"] == "k8s/c/vision/VolcanoJob/vj"
 
 
 QUEUE = made("kueue.x-k8s.io/v1beta1", "ClusterQueue", "cq", spec={"cohort": "all", "resourceGroups": []})

@@ -11,6 +11,7 @@ from apportion.sources.kubernetes.objects import (
     Moment,
     Object,
     get,
+    group_of,
     labels_of,
     meta,
     references,
@@ -19,6 +20,7 @@ from apportion.sources.kubernetes.objects import (
 
 MOST_OWNERS = 16
 TIMERS = ("CronJob", "CronWorkflow", "ScheduledWorkflow", "ScheduledSparkApplication")  # each time is a run of its own
+VOLCANO = "batch.volcano.sh"  # its jobs are called as Kubernetes' own are
 PREFIX = "kueue.x-k8s.io/"
 GROUP = f"{PREFIX}pod-group-name"
 QUEUES = ("volcano.sh/queue-name", "scheduling.volcano.sh/queue-name", "kai.scheduler/queue", "runai/queue", "yunikorn.apache.org/queue")  # fmt: skip
@@ -54,7 +56,8 @@ class Owners:
                 break
             uid = str(told.get("uid"))
             seen = self.by_uid.get(uid)
-            chain.append(Owner(str(told.get("kind")), str(told.get("name")), uid, seen))
+            kind = "VolcanoJob" if group_of(told) == VOLCANO else str(told.get("kind"))
+            chain.append(Owner(kind, str(told.get("name")), uid, seen))
         return chain
 
     def queue_labels(self, pod: Object, chain: Iterable[Owner]) -> dict[str, str]:
@@ -91,13 +94,13 @@ class Owners:
         return {name: str(value) for name, value in told.items() if value}
 
 
-def run_of(pod: Object, chain: list[Owner]) -> str:
-    """The uid, or the group, of what the pod is a task or an attempt of; empty where it stands alone."""
+def run_of(pod: Object, chain: list[Owner]) -> tuple[str, str]:
+    """Kind and name of what the pod is a task or an attempt of, as metrics call it, too; empty where it stands alone."""
     runs = [each for each in chain if each.kind not in TIMERS]
     if runs:
-        return runs[-1].uid
+        return runs[-1].kind, runs[-1].name
     group = labels_of(pod).get(GROUP)
-    return f"{meta(pod, 'namespace')}/{group}" if group else ""
+    return ("PodGroup", group) if group else ("", "")
 
 
 def cohort_of(queue: Object | None) -> str:

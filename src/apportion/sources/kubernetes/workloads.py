@@ -14,12 +14,13 @@ def workload_rows(pods: Iterable[Pod], moment: Moment, how: How) -> Iterator[dic
     owners = Owners(moment)
     for pod in pods:
         chain = owners.chain(pod.found)
+        kind, run = run_of(pod.found, chain)
         labels = facts(pod, chain, moment, how) | owners.queue_labels(pod.found, chain)
-        run = run_of(pod.found, chain)
+        labels |= {"ml.kind": kind, "ml.run": run} if run else {}
         yield {
             "source": how.source,
             "workload": how.id(pod.uid),
-            "run": how.id(run or pod.uid),
+            "run": how.id(pod.namespace, kind, run) if run else how.id(pod.uid),
             "name": pod.name,
             "start_s": pod.start_s,
             "end_s": pod.end_s,
@@ -29,7 +30,10 @@ def workload_rows(pods: Iterable[Pod], moment: Moment, how: How) -> Iterator[dic
 
 
 def facts(pod: Pod, chain: list[Owner], moment: Moment, how: How) -> dict[str, str]:
-    top = chain[-1] if chain else None
+    nearest = chain[0] if chain else None
+    owned: dict[str, str] = {}
+    for owner in reversed(chain):
+        owned |= labels_of(owner.found)
     told = {
         "k8s.cluster": how.cluster,
         "k8s.namespace": pod.namespace,
@@ -38,8 +42,8 @@ def facts(pod: Pod, chain: list[Owner], moment: Moment, how: How) -> dict[str, s
         "k8s.node": pod.node,
         "k8s.priority_class": get(pod.found, "spec", "priorityClassName"),
         "k8s.service_account": get(pod.found, "spec", "serviceAccountName"),
-        "k8s.owner_kind": top.kind if top else None,
-        "k8s.owner": top.name if top else None,
+        "k8s.owner_kind": nearest.kind if nearest else None,
+        "k8s.owner": nearest.name if nearest else None,
         "k8s.owners": " < ".join(f"{each.kind}/{each.name}" for each in chain),
         "gpu.model": model_of(labels_of(moment.named(NODE, pod.node))),
     }
@@ -47,7 +51,7 @@ def facts(pod: Pod, chain: list[Owner], moment: Moment, how: How) -> dict[str, s
         "label": chosen(dict(labels_of(pod.found)), how.labels),
         "annotation": chosen(dict(table(pod.found, "metadata", "annotations")), how.annotations),
         "namespace_label": chosen(dict(labels_of(moment.named(NAMESPACE, pod.namespace))), how.labels),
-        "owner_label": chosen(dict(labels_of(top.found)), how.labels) if top else {},
+        "owner_label": chosen(owned, how.labels),
     }
     spelled = {f"k8s.{part}.{key}": str(value) for part, pairs in found.items() for key, value in pairs.items()}
     return spelled | {name: str(value) for name, value in told.items() if value}
