@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -81,7 +82,8 @@ def levels(rows: list[Row]) -> Levels:
 def test_what_one_source_tells_is_left_alone(backend: DuckDB) -> None:
     usage = [use("slurm", "a", 0, 10, 4), use("other", "b", 0, 10, 4, 1)]
     found = world(usage, [work("slurm", "a"), work("other", "b")], policy())
-    assert hear(found, backend) is found
+    assert hear(found, backend) == found
+    assert hear(found, backend).usage is found.usage
 
 
 def test_the_first_by_name_decides_and_it_is_said(backend: DuckDB) -> None:
@@ -159,6 +161,24 @@ def test_use_on_a_node_of_another_name_is_told(backend: DuckDB) -> None:
     rows, problems = heard(backend, usage, [work("slurm", "a"), work("agent", "a")])
     assert levels(rows) == levels([usage[0]])
     assert problems == {"measured-elsewhere": 1}
+
+
+def test_a_node_that_two_sources_describe_is_offered_once_with_the_labels_of_both(backend: DuckDB) -> None:
+    from apportion.engine.resources import read_resources
+    from apportion.model.rows import CAPACITY
+
+    def offer(source: str, amount: int, resource: str = "n1", **labels: str) -> Row:
+        named = {"source": source, "resource": resource, "meter": "gpu", "start_s": 0, "end_s": 9, "state": "up"}
+        return {**named, "amount": amount, "labels": sorted(labels.items())}
+
+    rows = [offer("kubernetes", 8, pool="h100"), offer("prometheus", 7, model="H100"), offer("prometheus", 4, "n2")]
+    found = world([], [], policy("{gpu: prometheus}"))
+    found = replace(found, capacity=pa.Table.from_pylist(rows, schema=CAPACITY))
+    told = hear(found, backend).capacity
+    assert told.schema.equals(CAPACITY)
+    assert [(row["resource"], row["amount"]) for row in told.to_pylist() if row["amount"]] == [("n1", 7), ("n2", 4)]
+    labels = read_resources(backend.lend(found.usage), told).labels["n1"]
+    assert (labels["pool"], labels["model"]) == ("h100", "H100")
 
 
 # The same by a reading in plain Python.

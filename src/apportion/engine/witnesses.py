@@ -31,6 +31,7 @@ FLOWS = pa.array(sorted(name for name, meter in METERS.items() if meter.flow))
 
 def hear(world: World, backend: Backend) -> World:
     """The world with every workload told of once. Where no workload has two witnesses of one meter, which is the usual case, nothing is touched."""
+    world = replace(world, capacity=offered(world.capacity, world.policy))
     known = namesakes(world.workloads)
     workloads = described(world.workloads, known)
     contested = told_twice(workloads, known)
@@ -49,6 +50,23 @@ def hear(world: World, backend: Backend) -> World:
     others = marked.filter(~mine).select(*USAGE.names)
     told = others.union(backend.lend(heard.cast(LENT)))
     return replace(world, usage=told, workloads=workloads, problems=(*world.problems, *problems))
+
+
+def offered(capacity: pa.Table, policy: Policy) -> pa.Table:
+    """A node that several sources describe offers what the one that decides says. The others' rows stay, with nothing offered: they have labels."""
+    pairs = capacity.select(["resource", "meter", "source"]).group_by(["resource", "meter", "source"]).aggregate([])
+    counts = pairs.group_by(["resource", "meter"]).aggregate([([], "count_all")])
+    if not pc.any(pc.greater(counts["count_all"], 1)).as_py():
+        return capacity
+    told = capacity.group_by(["resource", "meter", "source"]).aggregate([("amount", "max")])
+    chosen = first_of(told.rename_columns(["workload", *told.column_names[1:]]), policy, "amount_max")
+    chosen = chosen.rename_columns(["resource", "meter", "decides"])
+    order = capacity.append_column("place", pa.array(np.arange(len(capacity)))).select(
+        ["place", "resource", "meter", "source"]
+    )
+    kept = order.join(chosen, ["resource", "meter"]).sort_by("place")
+    amounts = pc.if_else(pc.equal(kept["source"], kept["decides"]), capacity["amount"], 0)
+    return capacity.set_column(capacity.column_names.index("amount"), capacity.schema.field("amount"), amounts)
 
 
 def told_by_several(usage: Any) -> list[str]:
