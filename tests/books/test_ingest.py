@@ -157,6 +157,29 @@ def test_workloads_are_renewed_by_name_whatever_their_window(books: Books) -> No
     ]
 
 
+def lived(name: str, start_s: int, end_s: int) -> pa.Table:
+    (row,) = workloads([(name, "running", {})]).to_pylist()
+    return pa.Table.from_pylist([{**row, "start_s": start_s, "end_s": end_s}], TABLES["workloads"])
+
+
+@pytest.mark.parametrize("days", [(0, 1, 2), (2, 1, 0), (1, 2, 0, 1)])
+def test_a_workload_told_of_day_by_day_lives_as_long_as_all_of_them_say(books: Books, days: tuple[int, ...]) -> None:
+    """Else a plan of the month in which it began would not find it any more."""
+    for day in days:
+        own = lived("a", day * 100 + 7, day * 100 + 60)
+        books.ingest(delivery(Interval(day * 100, day * 100 + 100), workloads=own))
+    (found,) = books.scan("workloads").to_pylist()
+    assert (found["start_s"], found["end_s"]) == (7, 260)
+    assert books.verify() == []
+
+
+def test_a_day_told_of_again_may_shorten_a_life_inside_it(books: Books) -> None:
+    for end in (90, 40):
+        books.ingest(delivery(HUNDRED, workloads=lived("a", 10, end)))
+    (found,) = books.scan("workloads").to_pylist()
+    assert (found["start_s"], found["end_s"]) == (10, 40)
+
+
 def test_cost_lines_are_replaced_by_billing_period(books: Books) -> None:
     october, november = MONTH.start_s, MONTH.end_s
     both = [cost_line("o", "10"), cost_line("n", "20", billing_start_s=november, billing_end_s=november + 1)]

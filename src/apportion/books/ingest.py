@@ -21,7 +21,7 @@ from apportion.books.publish import publish, published
 from apportion.books.scopes import check_overlaps
 from apportion.books.shapes import Receipt
 from apportion.books.tables import KEEPING
-from apportion.books.window import outside, overlaps
+from apportion.books.window import outside, overlaps, with_lives
 from apportion.model.delivery import Delivery
 
 
@@ -84,7 +84,11 @@ def replace(evidence: Evidence, name: str, prepared: Prepared) -> tuple[Commit |
         metadata = published(connection, name).metadata
     table = evidence.open(name, metadata)
     kept = pa.concat_tables([rows.schema.empty_table(), *(left.kept for left in touched)])
-    added = [*evidence.write(table, kept, source), *evidence.write(table, rows, source, prepared.sums[name].result)]
+    again = KEEPING[name].cut == "none" and touched
+    if again:
+        rows = with_lives(rows, pa.concat_tables(left.renewed for left in touched), prepared.delivery.window)
+    known = None if again else prepared.sums[name].result
+    added = [*evidence.write(table, kept, source), *evidence.write(table, rows, source, known)]
     return evidence.commit(table, (left.path for left in touched), added), sum(left.gone for left in touched)
 
 
@@ -94,6 +98,7 @@ class Remainder(NamedTuple):
     path: str
     kept: pa.Table
     gone: int
+    renewed: pa.Table  # workloads that the delivery speaks of again
 
 
 def set_aside(evidence: Evidence, name: str, path: str, prepared: Prepared) -> Remainder | None:
@@ -105,10 +110,11 @@ def set_aside(evidence: Evidence, name: str, path: str, prepared: Prepared) -> R
         if not gone:
             return None
         old = evidence.read_file(name, path)
-        return Remainder(path, old.filter(pc.invert(pc.is_in(old[key], rows[key]))), gone)
+        again = pc.is_in(old[key], rows[key])
+        return Remainder(path, old.filter(pc.invert(again)), gone, old.filter(again))
     old = evidence.read_file(name, path)
     gone = count_true(overlaps(name, old, window.start_s, window.end_s))
-    return Remainder(path, outside(name, old, window), gone) if gone else None
+    return Remainder(path, outside(name, old, window), gone, old[:0]) if gone else None
 
 
 def count_true(mask: pa.ChunkedArray) -> int:

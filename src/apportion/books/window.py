@@ -49,6 +49,17 @@ def part(name: str, table: pa.Table, start_s: int, end_s: int) -> pa.Table:
     return replace(table, "end_s", pc.min_element_wise(table["end_s"], end_s))
 
 
+def with_lives(rows: pa.Table, before: pa.Table, window: Interval) -> pa.Table:
+    """Workloads with what was known of their lives outside the window: who delivers a day may know only a day of them."""
+    place = pc.index_in(rows["workload"], value_set=before["workload"].combine_chunks())
+    start, end = (before[name].take(place) for name in ("start_s", "end_s"))
+    nothing = pa.scalar(None, pa.int64())
+    earlier = pc.if_else(pc.less(start, window.start_s), start, nothing)
+    later = pc.if_else(pc.greater(end, window.end_s), end, nothing)
+    rows = replace(rows, "start_s", pc.min_element_wise(rows["start_s"], earlier))
+    return replace(rows, "end_s", pc.max_element_wise(rows["end_s"], later))
+
+
 def shared(table: pa.Table, column: str, start_s: int, end_s: int) -> pa.Array:
     """The amounts of the cut rows; only flows that straddle change. Whole numbers of any size, so outside Arrow."""
     cut = pc.or_(pc.less(table["start_s"], start_s), pc.greater(table["end_s"], end_s))
