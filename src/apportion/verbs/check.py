@@ -107,7 +107,7 @@ def problem_findings(problems: tuple[Problem, ...]) -> Iterator[Finding]:
     counts = Counter(problem.code for problem in problems)
     for code, count in sorted(counts.items()):
         money = total(money_of(problem) for problem in problems if problem.code == code)
-        carried = f" with {money.normalize():f} of money, kept in _unallocated" if money else ""
+        carried = f" with {money.normalize():f} of money" if money else ""
         first = next(problem for problem in problems if problem.code == code)
         yield Finding(
             NOTE,
