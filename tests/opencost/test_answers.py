@@ -151,6 +151,12 @@ def test_one_cluster_may_be_given_a_name_and_two_may_not(tmp_path: Path) -> None
     assert refusal(tmp_path / "two", both, cluster="prod").code == "invalid-setting"
 
 
+def test_capacity_may_be_left_to_another_source(tmp_path: Path) -> None:
+    (found,) = a.saved(tmp_path, a.allocations([a.Container()]), a.assets(a.node()), capacity=False)
+    assert sorted(found.tables) == ["cost_lines", "usage", "workloads"]
+    assert making.total([found]) == Decimal("695.04")
+
+
 def test_traffic_is_a_line_for_each_namespace_and_bytes_of_its_pods(tmp_path: Path) -> None:
     def moved(pod: str, namespace: str, cost: float) -> a.Container:
         more = {"networkTransferBytes": 10 * a.GIB, "networkReceiveBytes": a.GIB, "networkCost": cost}
@@ -197,6 +203,7 @@ def test_the_stanza_that_init_writes_is_one(tmp_path: Path) -> None:
         .replace("# issuer", "issuer")
         .replace("# flavour", "flavour")
         .replace("# currency", "currency")
+        .replace("# capacity", "capacity")
     )
     (settings,) = tomllib.loads(text)["sources"]
     with pytest.raises(InputError) as caught:

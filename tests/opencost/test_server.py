@@ -193,3 +193,17 @@ def test_a_back_fill_keeps_what_it_has_and_goes_on(
     fake.asked.clear()
     assert ingest() == 0
     assert fake.asked == [], "what is there is not asked for again on the same day"
+
+
+def test_check_says_what_the_server_is_and_what_it_lacks(
+    fake: Fake, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "apportion.toml").write_text(
+        f'[project]\nname = "x"\n[[sources]]\nname = "oc"\nkind = "opencost"\nurl = "{fake.url}"\nretries = 0\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(SystemExit):
+        main(["--project", str(tmp_path), "check", "-o", "json"])
+    said = capsys.readouterr().out
+    assert "OpenCost 1.121.0 answers at 127.0.0.1" in said
+    assert "INGEST_POD_UID" in said

@@ -33,6 +33,7 @@ url = "http://localhost:9003"     # kubectl -n opencost port-forward svc/opencos
 # flavour = "kubecost"            # found by itself
 # role = "bill"                   # if you have no other bill; their cost is a reference otherwise
 # issuer = "Amazon Web Services, Inc."  # who sends that bill
+# capacity = false                # if Prometheus or Kubernetes says what nodes have
 # currency = "USD"                # the currency that its prices are in
 """
 
@@ -63,7 +64,8 @@ def delivery(day: Day, reading: Reading, where: str) -> Delivery:
     problems = list(day.problems)
     if reading.report == "allocation":
         tables["usage"] = usage(day, reading.source, sizes(day))
-        tables["capacity"] = capacity(day, reading.source)
+        if reading.capacity:
+            tables["capacity"] = capacity(day, reading.source)
         tables["workloads"] = workloads(day, reading.source)
         problems += doubts(day, reading)
     return Delivery(reading.source, day.window, tables, listed(problems), tuple(day.files), scopes(lines, day, reading))

@@ -12,7 +12,7 @@ from apportion.sources.opencost.rows import Allocation, Asset, CloudCost
 from apportion.sources.outside.web import WEB_SETTINGS
 from apportion.sources.settings import Stanza
 
-SETTINGS = (*WEB_SETTINGS, "flavour", "report", "role", "issuer", "account", "currency", "cluster")
+SETTINGS = (*WEB_SETTINGS, "flavour", "report", "role", "issuer", "account", "currency", "cluster", "capacity")
 FLAVOURS = {"opencost": "OpenCost", "kubecost": "Kubecost"}
 REPORTS = ("allocation", "cloudCost")
 ROLES = ("reference", "bill")
@@ -29,6 +29,7 @@ class Reading:
     cluster: str
     report: str
     flavour: str
+    capacity: bool  # else another source says what nodes have
 
 
 def reading_of(found: Stanza) -> Reading:
@@ -50,6 +51,7 @@ def reading_of(found: Stanza) -> Reading:
         cluster=found.text("cluster", ""),
         report=found.word("report", REPORTS, "allocation"),
         flavour=found.word("flavour", FLAVOURS, "") if "flavour" in found.settings else "",
+        capacity=found.flag("capacity", default=True),
     )
 
 

@@ -27,6 +27,9 @@ HOURS = (  # the other numbers of a row are derived from these, or wrong
     "gpuHours", "networkTransferBytes", "networkReceiveBytes",
 )  # fmt: skip
 IDLE, UNMOUNTED, NOBODY = "__idle__", "__unmounted__", "__undefined__"
+OWNERS = {
+    kind.lower(): kind for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob")
+}  # as Kubernetes writes them
 VOLUME = re.compile(r"cluster=(.*?):name=(.+)")
 UID = re.compile(r"(\S+) ([0-9a-f]{8}-[0-9a-f-]{27})")  # `pod uid`, where the server has INGEST_POD_UID
 ZERO = Decimal(0)
@@ -152,6 +155,7 @@ def allocation(name: str, row: Mapping[str, Any], window: Interval | None) -> Al
     if both := UID.fullmatch(pod):
         pod, uid = both.groups()
     volumes = mapping(row, "pvs")
+    kind = word(about, "controllerKind")
     return Allocation(
         name=name,
         window=span,
@@ -161,7 +165,7 @@ def allocation(name: str, row: Mapping[str, Any], window: Interval | None) -> Al
         namespace=word(about, "namespace"),
         pod=pod,
         uid=uid,
-        controller=(word(about, "controllerKind"), word(about, "controller")),
+        controller=(OWNERS.get(kind.lower(), kind), word(about, "controller")),
         labels=labels_of(about),
         numbers={key: number(row[key]) for key in HOURS if key in row and is_number(row[key])},
         costs={kind: amount(row, key) + amount(row, f"{key}Adjustment") for kind, key in KINDS.items()},
