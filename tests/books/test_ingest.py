@@ -157,8 +157,8 @@ def test_workloads_are_renewed_by_name_whatever_their_window(books: Books) -> No
     ]
 
 
-def lived(name: str, start_s: int, end_s: int) -> pa.Table:
-    (row,) = workloads([(name, "running", {})]).to_pylist()
+def lived(name: str, start_s: int, end_s: int, outcome: str = "running") -> pa.Table:
+    (row,) = workloads([(name, outcome, {})]).to_pylist()
     return pa.Table.from_pylist([{**row, "start_s": start_s, "end_s": end_s}], TABLES["workloads"])
 
 
@@ -166,10 +166,10 @@ def lived(name: str, start_s: int, end_s: int) -> pa.Table:
 def test_a_workload_told_of_day_by_day_lives_as_long_as_all_of_them_say(books: Books, days: tuple[int, ...]) -> None:
     """Else a plan of the month in which it began would not find it any more."""
     for day in days:
-        own = lived("a", day * 100 + 7, day * 100 + 60)
+        own = lived("a", day * 100 + 7, day * 100 + 60, "failed" if day == 2 else "running")
         books.ingest(delivery(Interval(day * 100, day * 100 + 100), workloads=own))
     (found,) = books.scan("workloads").to_pylist()
-    assert (found["start_s"], found["end_s"]) == (7, 260)
+    assert (found["start_s"], found["end_s"], found["outcome"]) == (7, 260, "failed")
     assert books.verify() == []
 
 

@@ -50,13 +50,19 @@ def part(name: str, table: pa.Table, start_s: int, end_s: int) -> pa.Table:
 
 
 def with_lives(rows: pa.Table, before: pa.Table, window: Interval) -> pa.Table:
-    """Workloads with what was known of their lives outside the window: who delivers a day may know only a day of them."""
+    """Workloads with what was known of their lives outside the window: who delivers a day may know only a day of them.
+
+    How one ended is for the later day to say, in whatever order the days come.
+    """
     place = pc.index_in(rows["workload"], value_set=before["workload"].combine_chunks())
     start, end = (before[name].take(place) for name in ("start_s", "end_s"))
     nothing = pa.scalar(None, pa.int64())
     earlier = pc.if_else(pc.less(start, window.start_s), start, nothing)
     later = pc.if_else(pc.greater(end, window.end_s), end, nothing)
+    outlived = pc.fill_null(pc.greater(later, rows["end_s"]), False)
+    ending = pc.if_else(outlived, before["outcome"].take(place), rows["outcome"])
     rows = replace(rows, "start_s", pc.min_element_wise(rows["start_s"], earlier))
+    rows = replace(rows, "outcome", ending)
     return replace(rows, "end_s", pc.max_element_wise(rows["end_s"], later))
 
 
