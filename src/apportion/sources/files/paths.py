@@ -13,7 +13,10 @@ from typing import BinaryIO
 
 from apportion.errors import InputError
 
-FORMATS = {".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"}
+FORMATS = {
+    ".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".txt": "text", ".out": "text", ".log": "text", ".json": "json",
+}  # fmt: skip
 GLOB = frozenset("*?[")
 
 

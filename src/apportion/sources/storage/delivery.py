@@ -1,0 +1,135 @@
+"""Reports to deliveries: usage and workloads of who holds what, capacity of the volumes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from apportion.errors import InputError, Problem
+from apportion.model.delivery import Delivery
+from apportion.model.rows import CAPACITY as CAPACITY_ROWS
+from apportion.model.rows import USAGE, WORKLOADS
+from apportion.model.times import Interval, Period
+from apportion.sources.storage.held import CAPACITY, Held, Key, View, holding, sampled, silences
+from apportion.sources.storage.reading import Read, one_view
+from apportion.sources.storage.settings import How
+
+LONGEST_MONTHS = 120
+METER = "storage"
+Row = dict[str, Any]
+
+
+@dataclass
+class Rows:
+    usage: list[Row] = field(default_factory=list)
+    workloads: list[Row] = field(default_factory=list)
+    capacity: list[Row] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def deliveries(read: Read, how: How, asked: Interval | None) -> Iterator[Delivery]:
+    """One for the window asked for, else one for each month in which there is a report."""
+    one_view(read.reports, how)
+    rows = all_rows(read, how)
+    problems = (*read.problems, *rows.problems)
+    for number, window in enumerate([asked] if asked else months(read, how)):
+        tables = {
+            "usage": within(rows.usage, window, USAGE),
+            "workloads": within(rows.workloads, window, WORKLOADS),
+            "capacity": within(rows.capacity, window, CAPACITY_ROWS),
+        }
+        first = number == 0  # problems are of the files, which are read once
+        yield Delivery(how.source, window, tables, problems if first else (), tuple(read.files))
+
+
+def all_rows(read: Read, how: How) -> Rows:
+    rows = Rows()
+    for view, samples in sorted(sampled(read.reports).items()):
+        rows.problems += silences(view, samples, how.patience)
+        for key, spans in holding(samples, how.patience):
+            if view[1] == CAPACITY:
+                rows.capacity += [capacity_row(view[0], span, how) for span in spans]
+            else:
+                rows.usage += [usage_row(view, key, span, how) for span in spans]
+                rows.workloads.append(workload_row(view, key, spans, how))
+    return rows
+
+
+def usage_row(view: View, key: Key, span: Held, how: How) -> Row:
+    level = span.level
+    held = level.used if how.held == "used" or level.quota is None else max(level.used, level.quota)
+    return {
+        "source": how.source,
+        "workload": workload_id(view, key),
+        "meter": METER,
+        "resource": "/".join(part for part in ("storage", view[0], key[1]) if part),
+        "start_s": span.start_s,
+        "end_s": span.end_s,
+        "allocated": held,
+        "used": level.used,
+    }
+
+
+def workload_id(view: View, key: Key) -> str:
+    volume, kind = view
+    name, tier = key
+    return f"storage/{volume}/{kind}/{name}" + (f"@{tier}" if tier else "")
+
+
+def workload_row(view: View, key: Key, spans: Sequence[Held], how: How) -> Row:
+    volume, kind = view
+    name, tier = key
+    labels = {"storage.volume": volume, f"storage.{kind}": name} | ({"storage.class": tier} if tier else {})
+    found = workload_id(view, key)
+    return {
+        "source": how.source,
+        "workload": found,
+        "run": found,
+        "name": name,
+        "start_s": spans[0].start_s,
+        "end_s": spans[-1].end_s,
+        "outcome": "running" if spans[-1].last else "completed",
+        "labels": sorted(labels.items()),
+    }
+
+
+def capacity_row(volume: str, span: Held, how: How) -> Row:
+    return {
+        "source": how.source,
+        "resource": f"storage/{volume}",
+        "meter": METER,
+        "start_s": span.start_s,
+        "end_s": span.end_s,
+        "amount": span.level.used,
+        "state": "up",
+        "labels": [("storage.volume", volume)],
+    }
+
+
+def within(rows: Sequence[Row], window: Interval, schema: pa.Schema) -> pa.Table:
+    """Those that reach into the window; the books cut them."""
+    kept = [row for row in rows if row["start_s"] < window.end_s and row["end_s"] > window.start_s]
+    return pa.Table.from_pylist(kept, schema)
+
+
+def months(read: Read, how: How) -> list[Interval]:
+    times = [report.at_s for report in read.reports]
+    if not times:
+        raise InputError(
+            "no-rows", "the reports list nothing that could be taken", where=how.where, hint="see the lines that were left out"
+        )  # fmt: skip
+    month, last = (Period(day.year, day.month) for day in (datetime.fromtimestamp(at_s, tz=how.zone) for at_s in (min(times), max(times))))
+    found = []
+    while month <= last:
+        found.append(month.interval(how.zone))
+        month = month.next
+        if len(found) > LONGEST_MONTHS:
+            raise InputError(
+                "window-too-wide",
+                f"the reports are of more than {LONGEST_MONTHS} months",
+                where=how.where,
+                hint="correct the stray date in a file's name",
+            )
+    return found

@@ -1,0 +1,121 @@
+"""Files to reports."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from apportion.errors import InputError, Problem
+from apportion.model.delivery import FileDigest
+from apportion.sources.files.delimited import not_text
+from apportion.sources.files.paths import InputFile, input_files
+from apportion.sources.files.stream import Stream
+from apportion.sources.storage.forms.detect import parse_text
+from apportion.sources.storage.forms.inventory import is_manifest, parse_inventory
+from apportion.sources.storage.forms.table import parse_table
+from apportion.sources.storage.held import Report
+from apportion.sources.storage.report import Part, Said, Size, rounded
+from apportion.sources.storage.settings import How
+from apportion.sources.storage.times import time_of
+
+FORMATS = ("csv", "parquet", "text", "json")
+
+
+@dataclass
+class Read:
+    reports: list[Report] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    files: list[FileDigest] = field(default_factory=list)
+
+
+def read_reports(how: How, base: Path) -> Read:
+    """All reports at `path`. Where an inventory's manifest is among the files, tables are its own and read through it."""
+    files = input_files(how.path, base, FORMATS, how.where)
+    texts = [(file, *text_of(file)) for file in files if file.format in ("text", "json")]
+    manifests = [entry for entry in texts if entry[0].format == "json" and is_manifest(entry[1])]
+    read = Read()
+    for entry in texts:
+        if entry in manifests:
+            add_inventory(read, entry, how, base)
+        else:
+            add_text(read, entry, how)
+    if not manifests:
+        for file in files:
+            if file.format == "csv":
+                add_table(read, file, how)
+    return read
+
+
+def text_of(file: InputFile) -> tuple[str, str]:
+    with Stream(file) as stream:
+        data = stream.read_all()
+        digest = stream.sha256
+    try:
+        return data.decode("utf-8-sig"), digest
+    except UnicodeDecodeError as error:
+        raise not_text(file, data.count(b"\n", 0, error.start) + 1, "it is not UTF-8") from error
+
+
+def add_text(read: Read, entry: tuple[InputFile, str, str], how: How) -> None:
+    file, text, digest = entry
+    said = Said(file.name, text, how.volume.strip("/"), how.by, how.unit or 1024)
+    at_s = time_of(file, how.zone, said.problems)
+    found = parse_text(said)
+    parts = chosen([one for one in found if isinstance(one, Part)], how)
+    sizes = tuple(one for one in found if isinstance(one, Size))
+    read.reports.append(Report(file.name, at_s, parts, sizes))
+    take(read, said, FileDigest(file.name, digest, count(parts), str(control(parts))))
+    read.problems += rounded(said)
+
+
+def add_table(read: Read, file: InputFile, how: How) -> None:
+    said = Said(file.name, "", how.volume.strip("/"), how.by, how.unit or 1)
+    sheet, moments = parse_table(file, said, dict(how.columns or {}), how.zone)
+    parts: list[Part] = []
+    for moment in moments:
+        at_s = time_of(file, how.zone, said.problems) if moment.at_s is None else moment.at_s
+        taken = chosen(moment.parts, how)
+        parts += taken
+        read.reports.append(Report(file.name, at_s, taken))
+    take(read, said, FileDigest(file.name, sheet.sha256, sheet.table.num_rows, str(control(parts))))
+
+
+def add_inventory(read: Read, entry: tuple[InputFile, str, str], how: How, base: Path) -> None:
+    file, text, digest = entry
+    said = Said(file.name, text, how.volume.strip("/"))
+    found = parse_inventory(file, said, base, how.prefix_depth)
+    read.reports.append(Report(file.name, found.at_s, (found.part,)))
+    take(read, said, FileDigest(file.name, digest, count([found.part]), str(control([found.part]))))
+    read.files += found.files
+
+
+def take(read: Read, said: Said, digest: FileDigest) -> None:
+    read.problems += said.problems
+    read.files.append(digest)
+
+
+def count(parts: Sequence[Part]) -> int:
+    return sum(len(part.levels) for part in parts)
+
+
+def control(parts: Sequence[Part]) -> int:
+    return sum(level.used for part in parts for level in part.levels)
+
+
+def chosen(parts: Sequence[Part], how: How) -> tuple[Part, ...]:
+    return tuple(part for part in parts if not how.by or part.kind == how.by)
+
+
+def one_view(reports: Sequence[Report], how: How) -> None:
+    """Users, groups and filesets of a volume are the same bytes seen thrice."""
+    kinds: dict[str, dict[str, str]] = {}
+    for report in reports:
+        for part in report.parts:
+            kinds.setdefault(part.volume, {}).setdefault(part.kind, report.name)
+    for volume, seen in kinds.items():
+        if len(seen) > 1:
+            raise InputError(
+                "counted-twice",
+                f"the reports list {volume} by {' and by '.join(sorted(seen))}: the same bytes, seen more than once",
+                where=f"{how.where}, {next(iter(seen.values()))}",
+                hint=f'add by = "{min(seen)}" to the source to say who owns them',
+            )
