@@ -39,12 +39,16 @@ def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None
 
 def probe(settings: Mapping[str, Any], base: Path) -> Iterator[Sign]:
     """Whether the reports can be read, and whether the newest is fresh."""
+    asks = "command" in settings
     try:
         how = how_of(settings)
         found = read_reports(how, base)
         one_view(found.reports, how)
     except ApportionError as error:
-        yield Sign("wrong", error.message, error.hint)
+        if asks and error.code == "no-such-file":
+            yield Sign("note", "no report of the command was kept yet", "apportion ingest")
+        else:
+            yield Sign("wrong", error.message, error.hint)
         return
     yield newest_sign(found.reports, how)
     for problem in found.problems[:3]:

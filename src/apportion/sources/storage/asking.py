@@ -8,7 +8,6 @@ from pathlib import Path
 from apportion.errors import ProjectError
 from apportion.model.times import instant_text
 from apportion.sources.live import Sign
-from apportion.sources.outside.command import run
 from apportion.sources.storage.held import HOUR_S, Report
 from apportion.sources.storage.settings import How
 
@@ -24,7 +23,7 @@ def ask(how: How, base: Path) -> Path:
             hint='such as path = "storage/scratch"',
         )
     at = instant_text(int(time.time()))
-    text = run(how)
+    text = how.shell.run(how.command).decode("utf-8", "replace")
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{how.source}-{at.replace(':', '').replace('-', '')}{'.json' if text.lstrip().startswith('{') else '.txt'}"
     draft = folder / f".{name}.draft"

@@ -120,7 +120,10 @@ def months(read: Read, how: How) -> list[Interval]:
         raise InputError(
             "no-rows", "the reports list nothing that could be taken", where=how.where, hint="see the lines that were left out"
         )  # fmt: skip
-    month, last = (Period(day.year, day.month) for day in (datetime.fromtimestamp(at_s, tz=how.zone) for at_s in (min(times), max(times))))
+    month, last = (
+        Period(day.year, day.month)
+        for day in (datetime.fromtimestamp(at_s, tz=how.zone) for at_s in (min(times), max(times)))
+    )
     found = []
     while month <= last:
         found.append(month.interval(how.zone))

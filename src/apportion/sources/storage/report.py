@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from apportion.errors import InputError, Problem
 
@@ -106,8 +107,7 @@ def size(text: str, unit: int = 1) -> int | None:
         return None
     digits, fraction, letter = found.groups()
     scale = POWERS[letter.upper()] if letter else 1 if text.rstrip("*]").endswith("B") else unit
-    places = len(fraction or "")
-    return (int(digits + (fraction or "")) * scale * 2 + 10**places) // (2 * 10**places)
+    return round(Fraction(f"{digits}.{fraction or 0}") * scale)
 
 
 def limit(*texts: str, unit: int = 1) -> int | None:
@@ -125,7 +125,7 @@ def is_rounded(text: str) -> bool:
     return bool(found and found[3] and (int(found[1]) or int(found[2] or 0)))
 
 
-ROUNDED = re.compile(r"(?<![\w./-])\d+(?:\.\d+)?\s?[kKMGTPE](?:i?B)?\*?(?![\w/])", re.ASCII)
+ROUNDED = re.compile(r"(?<![\w./-])\d+(?:\.\d+)?\s?[kKMGTPE](?:i?B)?\*?(?![\w/-])", re.ASCII)
 
 
 def rounded(said: Said) -> Iterator[Problem]:

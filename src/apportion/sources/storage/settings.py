@@ -7,13 +7,24 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from apportion.model.times import zone_named
+from apportion.sources.outside.command import COMMAND_SETTINGS, Shell
 from apportion.sources.settings import stanza
 from apportion.sources.storage.held import HOUR_S, Patience
 from apportion.sources.storage.report import KINDS
 
-UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS = {
+    "bytes": 1,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "TiB": 2**40,
+    "kB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+}
 SETTINGS = (
-    "by", "volume", "held", "unit", "columns", "time_zone", "hold_hours", "bridge_hours", "prefix_depth", "command", "ssh", "timeout_s",
+    "by", "volume", "held", "unit", "columns", "time_zone", "hold_hours", "bridge_hours", "prefix_depth", "command", *COMMAND_SETTINGS,
 )  # fmt: skip
 COLUMNS = ("name", "used", "quota", "kind", "volume", "time")
 DAY_H, WEEK_H, YEAR_H = 26, 7 * 24, 366 * 24  # a daily report that comes two hours late is not late
@@ -26,6 +37,7 @@ class How:
     path: str
     zone: ZoneInfo
     patience: Patience
+    shell: Shell
     by: str = ""
     volume: str = ""
     held: str = "used"
@@ -33,14 +45,14 @@ class How:
     columns: Mapping[str, str] | None = None
     prefix_depth: int = 1
     command: tuple[str, ...] = ()
-    ssh: str = ""
-    timeout_s: int = 300
 
 
 def how_of(settings: Mapping[str, Any]) -> How:
     found = stanza(settings, SETTINGS)
     command = settings.get("command", "")
-    words = tuple(shlex.split(found.text("command"))) if command and isinstance(command, str) else found.names("command")
+    words = (
+        tuple(shlex.split(found.text("command"))) if command and isinstance(command, str) else found.names("command")
+    )
     hold = found.number("hold_hours", DAY_H, 1, YEAR_H)
     return How(
         source=found.text("name"),
@@ -55,6 +67,5 @@ def how_of(settings: Mapping[str, Any]) -> How:
         columns=found.words("columns", COLUMNS),
         prefix_depth=found.number("prefix_depth", 1, 1, 20),
         command=words,
-        ssh=found.text("ssh", ""),
-        timeout_s=found.number("timeout_s", 300, 1, 86_400),
+        shell=Shell.of(found),
     )

@@ -71,7 +71,9 @@ def parse_df(said: Said) -> Iterator[Part | Size]:
 
 def pool_used(line: str, columns: list[str]) -> int | None:
     """The cell of USED, counted from the pool's name on; headings may stand closer together than cells."""
-    headings = [word for column in columns for word in re.findall(r"QUOTA \w+|MAX AVAIL|USED COMPR|UNDER COMPR|\S+", column)]
+    headings = [
+        word for column in columns for word in re.findall(r"QUOTA \w+|MAX AVAIL|USED COMPR|UNDER COMPR|\S+", column)
+    ]
     cells = CELL.findall(line, len(line) - len(line.lstrip().split(None, 1)[-1]))
     at = headings.index("USED") - 1 if "USED" in headings else len(cells)
     return size(cells[at]) if at < len(cells) else None

@@ -29,7 +29,9 @@ KNOWN = "lfs quota, lfs df, mmrepquota, repquota, xfs_quota, quota, df, rbd du, 
 
 def parse_text(said: Said) -> list[Part | Size]:
     if not said.text.strip():
-        raise InputError("empty-file", f"{said.name} is empty", where=said.name, hint="see why the command printed nothing")
+        raise InputError(
+            "empty-file", f"{said.name} is empty", where=said.name, hint="see why the command printed nothing"
+        )
     if said.text.lstrip().startswith("{"):
         return parse_json(said)
     for shape, parse in TEXTS:

@@ -138,7 +138,11 @@ def by_prefix(table: pa.Table, depth: int) -> pa.Table:
     folders = pc.struct_field(pc.extract_regex(keys, rf"^(?P<folder>(?:[^/]*/){{0,{depth}}})"), "folder")
     tiers = pc.fill_null(pc.cast(table["tier"], pa.string()), "STANDARD")
     sizes = pc.fill_null(pc.cast(table["size"], pa.int64()), 0)
-    return pa.table({"folder": folders, "tier": tiers, "size": sizes}).group_by(["folder", "tier"]).aggregate([("size", "sum")])
+    return (
+        pa.table({"folder": folders, "tier": tiers, "size": sizes})
+        .group_by(["folder", "tier"])
+        .aggregate([("size", "sum")])
+    )
 
 
 def as_levels(sums: list[pa.Table], *, encoded: bool) -> Iterator[Level]:

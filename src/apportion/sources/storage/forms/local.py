@@ -1,4 +1,7 @@
-"""`repquota` (quota-tools 4.x), `xfs_quota -x -c report` (xfsprogs 4 to 6), `df` (coreutils 8 and 9) and `lfs df` (Lustre): KiB unless the header says otherwise."""
+"""`repquota` (quota-tools 4.x), `xfs_quota -x -c report` (xfsprogs 4 to 6), `df` (coreutils 8 and 9) and `lfs df` (Lustre).
+
+Sizes are KiB unless the header says otherwise.
+"""
 
 import re
 from collections.abc import Iterator

@@ -13,9 +13,7 @@ from apportion.sources.storage.report import Level, Part, Said, gathered, limit,
 ABOUT = re.compile(r"Disk (?:default )?quotas for (usr|user|grp|group|prj|project)s? (\S+)(?: \(\w+ \S+\))?:(.*)")
 HEADER = re.compile(r"\s*Filesystem\s+(?:(\S+)\s+)?(kbytes|used|blocks|space)\s+quota\s+limit", re.IGNORECASE)
 TARGET = re.compile(r"\S+-(?:MDT|OST)[0-9a-fA-F]+_UUID")
-REMARKS = re.compile(
-    r"\s*(?:uid|gid|pid|projid|prjid) \S+ is using default|Some errors happened|Total allocated|.*none\s*$"
-)
+REMARKS = re.compile(r"\s*(?:(?:uid|gid|pid|projid|prjid) \S+ is using default|Some errors happened|Total allocated)")
 WORDS = {"u": "user", "g": "group", "p": "project"}
 MATCHES = re.compile(r"^\s*Filesystem\s+(?:\S+\s+)?(?:kbytes|used|blocks|space)\s+quota\s+limit", re.MULTILINE)
 
@@ -56,6 +54,8 @@ def kind_of(column: str | None, otherwise: str) -> str:
 
 def row(said: Said, state: State, number: int, line: str) -> None:
     cells = line.split()
+    if REMARKS.match(line):
+        return
     if len(cells) == 1 and size(cells[0]) is None:
         state.path = cells[0]
         return
@@ -64,7 +64,7 @@ def row(said: Said, state: State, number: int, line: str) -> None:
     path, *figures = cells
     name = figures.pop(0) if state.listing and len(figures) > 3 else state.name
     used = size(figures[0], said.unit) if len(figures) >= 3 else None
-    if TARGET.fullmatch(path) or (used is None and REMARKS.match(line)):
+    if TARGET.fullmatch(path):
         return
     if used is None or not name or not state.kind:
         said.misread(number, line)

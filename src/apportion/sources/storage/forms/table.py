@@ -1,5 +1,6 @@
 """CSV with a header: `name`, `used`, and where there are such `quota`, `kind`, `volume` and `time`. Instead of `kind` and `name`
-a column may be called `user`, `group` and so on. Each time is a report of its own."""
+a column may be called `user`, `group` and so on. Each time is a report of its own.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator
 
 from apportion.sources.storage.report import Level, Part, Said, limit, size
 
-ZFS_LIST = re.compile(r"\A(?:NAME\s+USED\s+QUOTA\s*\n)?[\w][^\t\n ]*[\t ]+\d[\d.]*[KMGTPE]?[\t ]+(?:none|-|\d\S*)\s*$", re.M)
+ZFS_LIST = re.compile(
+    r"\A(?:NAME\s+USED\s+QUOTA\s*\n)?[\w][^\t\n ]*[\t ]+\d[\d.]*[KMGTPE]?[\t ]+(?:none|-|\d\S*)\s*$", re.MULTILINE
+)
 DU = re.compile(r"\A\d[\d.]*[kKMGTPE]?[\t ]+[./~]", re.ASCII)
 DU_ROW = re.compile(r"(\d[\d.]*[kKMGTPE]?)[\t ]+(.*\S)\s*")
 
