@@ -136,6 +136,16 @@ def local_day(second: int, zone: ZoneInfo) -> date:
     return datetime.fromtimestamp(second, tz=zone).date()
 
 
+def months(interval: Interval, zone: ZoneInfo) -> Iterator[Interval]:
+    """The whole local months that an interval touches; a moment without length touches its own."""
+    last = local_day(max(interval.start_s, interval.end_s - 1), zone)
+    first = local_day(interval.start_s, zone)
+    month = Period(first.year, first.month)
+    while month <= Period(last.year, last.month):
+        yield month.interval(zone)
+        month = month.next
+
+
 def days(interval: Interval, zone: ZoneInfo) -> Iterator[tuple[date, Interval]]:
     """The local days that an interval touches, each with its part of the interval."""
     day = local_day(interval.start_s, zone)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ from apportion.errors import InputError, Problem
 from apportion.model.delivery import Delivery
 from apportion.model.rows import CAPACITY as CAPACITY_ROWS
 from apportion.model.rows import USAGE, WORKLOADS
-from apportion.model.times import Interval, Period
+from apportion.model.times import Interval, months
 from apportion.sources.storage.held import CAPACITY, Held, Key, View, holding, sampled, silences
 from apportion.sources.storage.reading import Read, one_view
 from apportion.sources.storage.settings import How
@@ -34,7 +34,7 @@ def deliveries(read: Read, how: How, asked: Interval | None) -> Iterator[Deliver
     one_view(read.reports, how)
     rows = all_rows(read, how)
     problems = (*read.problems, *rows.problems)
-    for number, window in enumerate([asked] if asked else months(read, how)):
+    for number, window in enumerate([asked] if asked else month_windows(read, how)):
         tables = {
             "usage": within(rows.usage, window, USAGE),
             "workloads": within(rows.workloads, window, WORKLOADS),
@@ -114,25 +114,21 @@ def within(rows: Sequence[Row], window: Interval, schema: pa.Schema) -> pa.Table
     return pa.Table.from_pylist(kept, schema)
 
 
-def months(read: Read, how: How) -> list[Interval]:
+def month_windows(read: Read, how: How) -> list[Interval]:
     times = [report.at_s for report in read.reports]
     if not times:
         raise InputError(
-            "no-rows", "the reports list nothing that could be taken", where=how.where, hint="see the lines that were left out"
-        )  # fmt: skip
-    month, last = (
-        Period(day.year, day.month)
-        for day in (datetime.fromtimestamp(at_s, tz=how.zone) for at_s in (min(times), max(times)))
-    )
-    found = []
-    while month <= last:
-        found.append(month.interval(how.zone))
-        month = month.next
-        if len(found) > LONGEST_MONTHS:
-            raise InputError(
-                "window-too-wide",
-                f"the reports are of more than {LONGEST_MONTHS} months",
-                where=how.where,
-                hint="correct the stray date in a file's name",
-            )
+            "no-rows",
+            "the reports list nothing that could be taken",
+            where=how.where,
+            hint="see the lines that were left out",
+        )
+    found = list(islice(months(Interval(min(times), max(times) + 1), how.zone), LONGEST_MONTHS + 1))
+    if len(found) > LONGEST_MONTHS:
+        raise InputError(
+            "window-too-wide",
+            f"the reports are of more than {LONGEST_MONTHS} months",
+            where=how.where,
+            hint="correct the stray date in a file's name",
+        )
     return found

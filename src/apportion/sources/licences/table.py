@@ -1,0 +1,58 @@
+"""Check-outs as CSV: `feature`, `user`, `out`, and where there are such `host`, `in`, `count` and `daemon`. A row without `in` is still out."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from apportion.errors import Problem
+from apportion.sources.cells.instants import instants
+from apportion.sources.cells.text import text
+from apportion.sources.files.paths import InputFile
+from apportion.sources.files.read import read_sheet
+from apportion.sources.files.sheet import Sheet, missing_columns
+from apportion.sources.licences.events import Event, Told
+
+COLUMNS = ("feature", "user", "host", "out", "in", "count", "daemon")
+NEEDED = ("feature", "user", "out")
+
+
+def parse_table(file: InputFile, columns: Mapping[str, str], zone: ZoneInfo) -> tuple[Told, Sheet]:
+    sheet = read_sheet(file, partial(wanted, file, columns))
+    told = Told(rows=sheet.table.num_rows)
+    told.problems += [Problem(bad.where, "malformed-row", bad.message) for bad in sheet.bad_rows]
+    for first, part in sheet.parts():
+        cells = {name: text(part[columns.get(name, name)].chunk(0)) for name in COLUMNS if columns.get(name, name) in part.column_names}  # fmt: skip
+        times = {name: instants(cells[name], zone) for name in ("out", "in") if name in cells}
+        rows = {name: values.to_pylist() for name, values in cells.items()}
+        seconds = {name: parsed.values.to_pylist() for name, parsed in times.items()}
+        bad = {row for parsed in times.values() for row in parsed.bad}
+        for row in range(part.num_rows):
+            one = {name: values[row] or "" for name, values in rows.items()}
+            taken, given = seconds["out"][row], seconds["in"][row] if "in" in seconds else None
+            add(told, sheet.where(first + row), one, None if row in bad else taken, given)
+    told.events.sort(key=lambda event: (event.at_s, event.action != "in"))
+    moments = [event.at_s for event in told.events]
+    told.first_s, told.last_s = (min(moments), max(moments)) if moments else (None, None)
+    return told, sheet
+
+
+def wanted(file: InputFile, columns: Mapping[str, str], header: Sequence[str]) -> list[str]:
+    missing = [columns.get(name, name) for name in (*NEEDED, *columns) if columns.get(name, name) not in header]
+    if missing:
+        raise missing_columns(missing, header, file)
+    return [columns.get(name, name) for name in COLUMNS if columns.get(name, name) in header]
+
+
+def add(told: Told, where: str, cells: Mapping[str, str], taken: int | None, given: int | None) -> None:
+    count = cells.get("count") or "1"
+    if taken is None or not cells["feature"] or not cells["user"] or not count.isdecimal() or (given or taken) < taken:
+        told.problems.append(
+            Problem(
+                where, "malformed-row", "the row has no feature, user, time or count that can be read, and is left out"
+            )
+        )
+        return
+    who = (cells.get("daemon", ""), where, cells["feature"], cells["user"], cells.get("host", ""), int(count))
+    told.events.append(Event(taken, "out", *who))
+    if given is not None:
+        told.events.append(Event(given, "in", *who))
