@@ -2,6 +2,7 @@
 
 import json
 import re
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -50,8 +51,7 @@ class Stub:
         return {"data": {"id": "0", "type": "timeseries_response", "attributes": attributes}}
 
 
-@contextmanager
-def serving(stub: Stub) -> Iterator[Stub]:
+def handler_of(stub: Stub) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -95,10 +95,18 @@ def serving(stub: Stub) -> Iterator[Stub]:
             self.wfile.write(data[: len(data) // 2])
             self.close_connection = True
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    return Handler
+
+
+@contextmanager
+def serving(stub: Stub, context: ssl.SSLContext | None = None) -> Iterator[Stub]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(stub))
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients that hang up are what we test
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
-    stub.url = f"http://127.0.0.1:{server.server_port}"
+    stub.url = f"{'https' if context else 'http'}://127.0.0.1:{server.server_port}"
     try:
         yield stub
     finally:

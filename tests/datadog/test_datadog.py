@@ -3,6 +3,7 @@
 import json
 import random
 import socket
+import ssl
 import time
 import tomllib
 from collections import defaultdict
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 
 from apportion.errors import ApportionError, InputError, ProjectError
 from apportion.model.delivery import Delivery
@@ -250,6 +252,18 @@ def test_a_server_that_is_not_there(stub: Stub) -> None:
     with pytest.raises(InputError) as address:
         delivery(stub, url="http://169.254.169.254")
     assert address.value.code == "address-refused"
+
+
+def test_a_certificate_that_nobody_signed_and_one_that_our_authority_signed(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    with serving(Stub({"gpu.device.total": Metric(None, {POD: lambda _: 1.0})}), context) as stub:
+        with pytest.raises(InputError) as refused:
+            delivery(stub, retries=0)
+        assert (refused.value.code, "ca_file" in refused.value.hint) == ("tls-failed", True)
+        assert delivery(stub, ca_file=str(tmp_path / "ca.pem")).tables["usage"].num_rows == 1
 
 
 def test_a_server_that_is_slow(stub: Stub) -> None:

@@ -220,7 +220,7 @@ def test_a_table_of_check_outs(tmp_path: Path) -> None:
     ("text", "code"),
     [
         ('10:00:00 (a) OUT: "F" u@h\n', "undated-log"),
-        ("hello\n", "unknown-report"),
+        ("hello\n", "unknown-form"),
         ("Users of F:  (Total of 3 licenses issued;  Total of 0 licenses in use)\n", "undated-log"),
     ],
 )

@@ -104,9 +104,9 @@ def test_quota_of_linux_with_an_empty_grace_column() -> None:
     parts, said = found("""\
 Disk quotas for user alice (uid 6215): 
      Filesystem   space   quota   limit   grace   files   quota   limit   grace
-          /home  14340M  16384M  20480M            160k       0       0        
+          /users  14340M  16384M  20480M            160k       0       0        
 """)  # noqa: W291 - as it is printed
-    assert parts == {("home", "user"): {"alice": (14340 * 2**20, 20480 * 2**20)}}
+    assert parts == {("users", "user"): {"alice": (14340 * 2**20, 20480 * 2**20)}}
     assert [problem.code for problem in rounded(said)] == ["rounded-sizes"]
 
 
@@ -176,7 +176,7 @@ broken line here
 
 def test_xfs_quota_of_users_and_projects() -> None:
     parts, said = found("""\
-User quota on /home (/dev/sdb1)
+User quota on /users (/dev/sdb1)
                                Blocks                     
 User ID          Used       Soft       Hard    Warn/Grace     
 ---------- -------------------------------------------------- 
@@ -190,7 +190,7 @@ Project ID       Used       Soft       Hard    Warn/Grace
 vision           4096          0       8192     00 [--------]
 """)  # noqa: W291
     assert parts == {
-        ("home", "user"): {"root": (0, None), "alice": (2**30, 3 * 2**30)},
+        ("users", "user"): {"root": (0, None), "alice": (2**30, 3 * 2**30)},
         ("data", "project"): {"vision": (4096 * KIB, 8192 * KIB)},
     }
     assert not said.problems
@@ -281,21 +281,21 @@ ceph.quota.max_bytes="0"
 
 
 def test_zfs_userspace_with_and_without_object_columns() -> None:
-    parts, said = found("POSIX User\talice\t1000\t5000\nPOSIX User\tbob\t7\tnone\t4\tnone\n", volume="tank/home")
-    assert parts == {("tank/home", "user"): {"alice": (1000, 5000), "bob": (7, None)}}
+    parts, said = found("POSIX User\talice\t1000\t5000\nPOSIX User\tbob\t7\tnone\t4\tnone\n", volume="tank/users")
+    assert parts == {("tank/users", "user"): {"alice": (1000, 5000), "bob": (7, None)}}
     assert found("Project\t42\t9\t0\n", volume="tank")[0] == {("tank", "project"): {"42": (9, None)}}
     assert not said.problems
 
 
 def test_a_parent_of_datasets_holds_what_its_children_do_not() -> None:
-    text = "tank\t1000\t0\ntank/home\t700\t900\ntank/home/alice\t500\t600\ntank/home/bob\t150\tnone\n"
+    text = "tank\t1000\t0\ntank/users\t700\t900\ntank/users/alice\t500\t600\ntank/users/bob\t150\tnone\n"
     parts, said = found(text)
     assert parts == {
         ("tank", "dataset"): {
             "tank": (300, None),
-            "tank/home": (50, 150),
-            "tank/home/alice": (500, 600),
-            "tank/home/bob": (150, None),
+            "tank/users": (50, 150),
+            "tank/users/alice": (500, 600),
+            "tank/users/bob": (150, None),
         }
     }
     assert sum(used for used, _ in parts[("tank", "dataset")].values()) == 1000
@@ -317,8 +317,8 @@ def test_du_in_kib_and_in_bytes() -> None:
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("", "empty-file"), ("lfs: command not found\n", "unknown-report"), ('{"images": [{', "corrupt-file"), ('{"a": 1}', "unknown-report"),
-     ('{"images": [{"name": "a"}]}', "unknown-report")],
+    [("", "empty-file"), ("lfs: command not found\n", "unknown-form"), ('{"images": [{', "corrupt-file"), ('{"a": 1}', "unknown-form"),
+     ('{"images": [{"name": "a"}]}', "unknown-form")],
 )  # fmt: skip
 def test_what_is_no_report_is_refused(text: str, code: str) -> None:
     with pytest.raises(InputError) as refused:

@@ -189,18 +189,18 @@ def test_a_table_with_times_of_its_own(tmp_path: Path) -> None:
 def test_capacity_of_a_file_system(tmp_path: Path) -> None:
     put(
         tmp_path / "q/df-2026-10-01.txt",
-        "Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/a 1000 1 999 1% /home\n",
+        "Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/a 1000 1 999 1% /users\n",
     )
-    put(tmp_path / "q/home-2026-10-01.txt", repquota({"alice": 1}, "/home"))
+    put(tmp_path / "q/home-2026-10-01.txt", repquota({"alice": 1}, "/users"))
     (found,) = read("storage", tmp_path, OCTOBER, path="q")
     (row,) = found.tables["capacity"].to_pylist()
     assert (row["resource"], row["meter"], row["amount"], row["state"]) == (
-        "storage/home",
+        "storage/users",
         "storage",
         1000 * 1024,
         "up",
     )
-    assert found.tables["usage"]["resource"].to_pylist() == ["storage/home"]
+    assert found.tables["usage"]["resource"].to_pylist() == ["storage/users"]
 
 
 OBJECTS = [
@@ -314,7 +314,7 @@ def test_what_check_says(tmp_path: Path) -> None:
     settings = {"name": "home", "kind": "storage", "path": "q"}
     (missing,) = probe(settings, tmp_path)
     assert (missing.status, missing.text) == ("wrong", "there is no file q")
-    (not_yet,) = probe({**settings, "command": "repquota /home"}, tmp_path)
+    (not_yet,) = probe({**settings, "command": "repquota /users"}, tmp_path)
     assert (not_yet.status, not_yet.fix) == ("note", "apportion ingest")
     put(tmp_path / "q/2026-10-01.txt", repquota({"alice": 1}))
     (old,) = probe(settings, tmp_path)

@@ -43,7 +43,7 @@ def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None
         return
     if window is None:
         raise InputError(
-            "no-window", "Datadog is asked for a window, and none was given", where=how.where, hint="give a period"
+            "no-period", "Datadog is asked for a window, and none was given", where=how.where, hint="give a period"
         )
     asked = whole_days(window) if how.records == "costs" else window
     bodies = list(bodies_of(how, asked)) if asked.seconds > 0 else []

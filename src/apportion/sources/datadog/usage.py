@@ -82,9 +82,8 @@ def bridged(series: Series, bridge_s: int) -> tuple[dict[tuple[int, int], Fracti
 def gap_problem(series: Series, group: Group, gap: tuple[Interval, bool], how: How) -> Problem:
     span, filled = gap
     what = "held at the value before" if filled else "not counted"
-    code = "estimated" if filled else "not-measured"
     text = f"{series.metric} of {group.workload} is missing from {instant_text(span.start_s)} to {instant_text(span.end_s)}: {what}"
-    return Problem(how.where, code, text)
+    return Problem(how.where, "estimated" if filled else "not-measured", text)
 
 
 def rows(group: Group, meter: str, both: Meter, how: How) -> Iterator[Row]:

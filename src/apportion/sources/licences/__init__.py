@@ -49,7 +49,7 @@ def parsed(file: InputFile, text: str, how: How) -> Told:
     if LOG.search(text):
         return parse_log(file.name, text, how.zone)
     raise InputError(
-        "unknown-report",
+        "unknown-form",
         f"{file.name} is neither a licence server's debug log nor what lmstat -a prints",
         where=file.name,
         hint="other logs can be read as CSV with the columns feature, user, out and in",

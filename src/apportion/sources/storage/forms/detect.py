@@ -59,7 +59,7 @@ def parse_json(said: Said) -> list[Part | Size]:
 
 def unknown(said: Said, first: str) -> InputError:
     return InputError(
-        "unknown-report",
+        "unknown-form",
         f"{said.name} is no report that is known: {first.strip()[:60]!r}",
         where=said.name,
         hint=f"known are {KNOWN}; others can be read as CSV",
