@@ -58,7 +58,11 @@ def how_of(settings: Mapping[str, Any]) -> tuple[How, Stanza]:
     records = found.word("records", ("usage", "costs"), "usage")
     interval = found.number("interval_s", 300, 1, 3600)
     if interval not in INTERVALS:
-        raise found.refuse("interval_s", f"one of {', '.join(map(str, INTERVALS))}", interval)
+        raise ProjectError(
+            "invalid-setting",
+            f"interval_s must be one of {', '.join(map(str, INTERVALS))}, not {interval}",
+            where=found.where,
+        )
     return How(
         source=found.text("name"),
         where=found.where,
