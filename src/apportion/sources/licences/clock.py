@@ -3,12 +3,14 @@
 The day moves on where the time of day jumps back. A step back of an hour or so is a clock that was set, as at the end of summer time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 SET_BACK_S = 5400
+QUARTER_S = 900
 START = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -20,26 +22,29 @@ class Stamp:
     day: date | None = None
 
 
-def dated(stamps: Sequence[Stamp], zone: ZoneInfo) -> list[int] | None:
-    """UTC seconds of each line; None where no line names a date."""
-    anchor = first_day(stamps)
-    if anchor is None:
-        return None
-    day, before = anchor, stamps[0].second
-    found: list[int] = []
-    for stamp in stamps:
+@dataclass
+class Clock:
+    """Dates line after line, from the day of the first."""
+
+    day: date
+    zone: ZoneInfo
+    second: int = 0
+    at_s: int | None = None
+
+    def at(self, stamp: Stamp) -> int:
+        """UTC seconds of the next line."""
         if stamp.day is not None:
-            day = stamp.day  # days without a line, or a clock that was set
-        elif stamp.second < before - SET_BACK_S:
-            day += timedelta(days=1)
-        before = stamp.second
-        found.append(utc(day, stamp.second, zone, found[-1] if found else None))
-    return found
+            self.day = stamp.day  # days without a line, or a clock that was set
+        elif stamp.second < self.second - SET_BACK_S:
+            self.day += timedelta(days=1)
+        self.second = stamp.second
+        self.at_s = utc(self.day, stamp.second, self.zone, self.at_s)
+        return self.at_s
 
 
-def first_day(stamps: Sequence[Stamp]) -> date | None:
-    """The day of the first line: the first date less the midnights before it."""
-    midnights, before = 0, stamps[0].second if stamps else 0
+def first_day(stamps: Iterable[Stamp]) -> date | None:
+    """The day of the first line: the first date less the midnights before it; None where no line names one."""
+    midnights, before = 0, 0
     for stamp in stamps:
         midnights += stamp.second < before - SET_BACK_S
         before = stamp.second
@@ -50,6 +55,13 @@ def first_day(stamps: Sequence[Stamp]) -> date | None:
 
 def utc(day: date, second: int, zone: ZoneInfo, before: int | None) -> int:
     """Of the two hours with one name when clocks go back, the first that is not before the line above."""
-    local = datetime(day.year, day.month, day.day) + timedelta(seconds=second)  # noqa: DTZ001 - local by intention
-    early, late = (int((local.replace(tzinfo=zone, fold=fold) - START).total_seconds()) for fold in (0, 1))
+    early, late = (second + shift for shift in shifts(day, second // QUARTER_S, zone))
     return late if before is not None and early < before <= late else early
+
+
+@lru_cache(maxsize=4096)
+def shifts(day: date, quarter: int, zone: ZoneInfo) -> tuple[int, int]:
+    """What to add to a second of the day for UTC: offsets change on quarters of an hour."""
+    local = datetime(day.year, day.month, day.day) + timedelta(seconds=quarter * QUARTER_S)  # noqa: DTZ001 - local by intention
+    early, late = (int((local.replace(tzinfo=zone, fold=fold) - START).total_seconds()) for fold in (0, 1))
+    return early - quarter * QUARTER_S, late - quarter * QUARTER_S

@@ -9,14 +9,13 @@ Denials take no seat. What else the daemons say about themselves is passed over.
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date
 from typing import Literal
 from zoneinfo import ZoneInfo
 
 from apportion.errors import InputError, Problem
 from apportion.model.times import parse_instant
-from apportion.sources.licences.clock import Stamp, dated
+from apportion.sources.licences.clock import Clock, Stamp, first_day
 from apportion.sources.licences.events import Event, Seats, Told
 
 LINE = re.compile(
@@ -41,28 +40,34 @@ ISSUED = re.compile(r"Users of ([^:]+):\s+\(Total of (\d+) licenses? issued;")
 
 
 def parse_log(name: str, text: str, zone: ZoneInfo) -> Told:
-    lines = [(number, found) for number, line in enumerate(text.splitlines(), 1) if (found := LINE.match(line))]
-    times = dated([stamp(found) for _, found in lines], zone)
-    if times is None:
+    day = first_day(stamp(found) for _, found in lines_of(text))
+    if day is None:
         raise InputError(
             "undated-log",
             f"{name} names no day: its lines hold times of day alone",
             where=name,
             hint="keep the server's start or its TIMESTAMP lines in the log",
         )
-    told = Told(first_s=min(times), last_s=max(times), rows=len(lines))
-    before: int | None = None
-    for at_s, (number, found) in zip(times, lines, strict=True):
-        told.events += (
-            replace(event, before_s=before) for event in events(at_s, f"{name}:{number}", found[7], found[8])
-        )
-        before = at_s
-    garbled = [number for number, found in lines if found[8].startswith(("OUT:", "IN:")) and not TAKEN.match(found[8])]
-    told.problems += [
-        Problem(f"{name}:{number}", "malformed-row", "the check-out names no feature or user, and is left out")
-        for number in garbled
-    ]
+    clock, told = Clock(day, zone), Told()
+    for number, found in lines_of(text):
+        before, at_s, where = clock.at_s, clock.at(stamp(found)), f"{name}:{number}"
+        told.first_s = at_s if told.first_s is None else min(told.first_s, at_s)
+        told.last_s = at_s if told.last_s is None else max(told.last_s, at_s)
+        told.rows += 1
+        if event := event_of(at_s, where, found, before):
+            told.events.append(event)
+        elif found[8].startswith(("OUT:", "IN:")):
+            told.problems.append(
+                Problem(where, "malformed-row", "the check-out names no feature or user, and is left out")
+            )
     return told
+
+
+def lines_of(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Numbered from 1; what has no time is none of the daemons' lines."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := LINE.match(line):
+            yield number, found
 
 
 def stamp(found: re.Match[str]) -> Stamp:
@@ -75,17 +80,19 @@ def stamp(found: re.Match[str]) -> Stamp:
     return Stamp(second, date(int(written[3]), int(written[1]), int(written[2])))
 
 
-def events(at_s: int, where: str, daemon: str, body: str) -> Iterator[Event]:
+def event_of(at_s: int, where: str, found: re.Match[str], before: int | None) -> Event | None:
+    daemon, body = found[7], found[8]
     if taken := TAKEN.match(body):
         action: Literal["out", "in"] = "out" if taken[1] == "OUT" else "in"
-        count = COUNT.search(taken[5])
-        yield Event(at_s, action, daemon, where, taken[2], taken[3].strip(), taken[4], int(count[1]) if count else 1)
-    elif stopped := STOPPED.match(body):
-        yield Event(at_s, "stop", stopped[1] or ("" if daemon == MANAGER else daemon), where)
-    elif STARTED.match(body):
-        yield Event(at_s, "start", "" if daemon == MANAGER else daemon, where)
-    elif DAEMON_STARTED.match(body):
-        yield Event(at_s, "start", daemon, where)
+        count = COUNT.search(taken[5]) if taken[5] else None
+        return Event(at_s, action, daemon, where, taken[2], taken[3].strip(), taken[4], int(count[1]) if count else 1)
+    if stopped := STOPPED.match(body):
+        return Event(at_s, "stop", stopped[1] or ("" if daemon == MANAGER else daemon), where)
+    if STARTED.match(body):
+        return Event(at_s, "start", "" if daemon == MANAGER else daemon, where, before_s=before)
+    if DAEMON_STARTED.match(body):
+        return Event(at_s, "start", daemon, where, before_s=before)
+    return None
 
 
 def parse_lmstat(name: str, text: str, zone: ZoneInfo) -> Told:

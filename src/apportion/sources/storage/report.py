@@ -107,7 +107,7 @@ def size(text: str, unit: int = 1) -> int | None:
         return None
     digits, fraction, letter = found.groups()
     scale = POWERS[letter.upper()] if letter else 1 if text.rstrip("*]").endswith("B") else unit
-    return round(Fraction(f"{digits}.{fraction or 0}") * scale)
+    return round(Fraction(f"{digits}.{fraction}") * scale) if fraction else int(digits) * scale
 
 
 def limit(*texts: str, unit: int = 1) -> int | None:
