@@ -173,10 +173,17 @@ def test_jobs_of_slurm_and_machines(stub: Stub) -> None:
     )
     other = (*job[:-1], "host:n8")
     alone = ("slurm_job_id:N/A", "host:n9")
-    stub.metrics = {"gpu.device.total": Metric(None, {group: lambda _: 4.0 for group in (job, other, alone)})}
+    stub.metrics = {
+        "gpu.device.total": Metric(None, {group: lambda _: 4.0 for group in (job, other, alone)}),
+        "gpu.power.usage": Metric(None, {alone: lambda _: 70_000.0}),
+    }
     found = delivery(stub, by=["slurm_cluster_name", "slurm_job_id", "slurm_user", "slurm_account", "team", "host"])
     rows = {(row["workload"], row["resource"]) for row in found.tables["usage"].to_pylist()}
     assert rows == {("slurm/hpc/4242", "n7"), ("slurm/hpc/4242", "n8"), ("datadog/host:n9", "n9")}
+    assert totals(found) == {
+        ("slurm/hpc/4242", "gpu"): (2 * 4 * GPU * DAY_S, 0),
+        ("datadog/host:n9", "energy"): (70 * DAY_S, 70 * DAY_S),
+    }, "boards that no job has are held by nobody; what they draw is seen"
     labels = {row["workload"]: dict(row["labels"]) for row in found.tables["workloads"].to_pylist()}
     assert labels["slurm/hpc/4242"] == {
         "slurm.cluster": "hpc", "slurm.job": "4242", "slurm.user": "alice", "slurm.account": "vision", "datadog.team": "x",

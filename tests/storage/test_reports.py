@@ -80,6 +80,11 @@ def test_months_are_deliveries_and_the_same_files_give_the_same(tmp_path: Path) 
         (100 + 101 + 102) * 10 * DAY + 103 * (9 * DAY + 26 * HOUR)
     )
     assert found[0].tables["usage"].num_rows == 4, "equal levels that follow each other are one row"
+    put(tmp_path / f"quota/home-{stamp(START + 40 * DAY)}.txt", repquota({"alice": 1}))
+    again = read("storage", tmp_path, path="quota")
+    assert again[0].tables["usage"] == found[0].tables["usage"], "a report of November changes nothing of October"
+    assert (again[0].files, again[0].problems) == (found[0].files, found[0].problems)
+    (tmp_path / f"quota/home-{stamp(START + 40 * DAY)}.txt").unlink()
     again = read("storage", tmp_path, path="quota")
     assert [one.tables["usage"] for one in again] == [one.tables["usage"] for one in found]
 
@@ -164,7 +169,7 @@ def test_times_of_reports(tmp_path: Path) -> None:
         put(tmp_path / name, repquota({"alice": int(name.encode().hex(), 16) % 1000}))
     written = START + 4 * DAY
     os.utime(tmp_path / "q/nameless.txt", (written, written))
-    (found,) = read("storage", tmp_path, OCTOBER, path="q", time_zone="Europe/Berlin")
+    (found,) = read("storage", tmp_path, Interval(START - DAY, OCTOBER.end_s), path="q", time_zone="Europe/Berlin")
     starts = [instant_text(row["start_s"]) for row in found.tables["usage"].to_pylist()]
     assert starts == [
         "2026-09-30T22:00:00Z",

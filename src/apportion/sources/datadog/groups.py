@@ -18,6 +18,9 @@ LABELS = MappingProxyType({
 
 @dataclass(frozen=True, slots=True)
 class Group:
+    """`kind` is k8s or slurm; empty for what belongs to no pod or job, such as an idle board."""
+
+    kind: str
     workload: str
     name: str
     resource: str
@@ -34,12 +37,8 @@ def group_of(tags: Tags, cluster: str) -> Group:
         labels.setdefault(f"{kind}.cluster", cluster or kind)
     if kind == "k8s" and "host" in given:  # a job may be on many
         labels.setdefault("k8s.node", given["host"])
-    return Group(
-        workload_id(given, labels, kind),
-        named(given),
-        given.get("host", given.get("kube_node", "")),
-        tuple(sorted(labels.items())),
-    )
+    resource = given.get("host", given.get("kube_node", ""))
+    return Group(kind, workload_id(given, labels, kind), named(given), resource, tuple(sorted(labels.items())))
 
 
 def workload_id(given: Mapping[str, str], labels: Mapping[str, str], kind: str) -> str:

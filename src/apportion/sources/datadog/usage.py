@@ -41,6 +41,8 @@ def tables(series: Sequence[Series], how: How) -> tuple[dict[str, pa.Table], tup
             problems.append(Problem(how.where, "unknown-metric", f"{one.metric} is left out: {why}"))
             continue
         group = group_of(one.tags, how.cluster)
+        if measure.role == "held" and not group.kind:
+            continue  # a board that no pod or job has is nobody's
         levels, gaps = bridged(one, how.bridge_s)
         problems += (gap_problem(one, group, gap, how) for gap in gaps)
         add(getattr(found[group, measure.meter], measure.role), levels, measure, scale, one)

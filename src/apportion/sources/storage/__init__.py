@@ -51,7 +51,7 @@ def probe(settings: Mapping[str, Any], base: Path) -> Iterator[Sign]:
             yield Sign("wrong", error.message, error.hint)
         return
     yield newest_sign(found.reports, how)
-    for problem in found.problems[:3]:
+    for _, problem in found.problems[:3]:
         yield Sign("note", f"{problem.where}: {problem.message} [{problem.code}]")
 
 

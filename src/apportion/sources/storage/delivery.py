@@ -26,22 +26,31 @@ class Rows:
     usage: list[Row] = field(default_factory=list)
     workloads: list[Row] = field(default_factory=list)
     capacity: list[Row] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[tuple[int, Problem]] = field(default_factory=list)
 
 
 def deliveries(read: Read, how: How, asked: Interval | None) -> Iterator[Delivery]:
     """One for the window asked for, else one for each month in which there is a report."""
     one_view(read.reports, how)
     rows = all_rows(read, how)
-    problems = (*read.problems, *rows.problems)
-    for number, window in enumerate([asked] if asked else month_windows(read, how)):
+    for window in [asked] if asked else month_windows(read, how):
         tables = {
-            "usage": within(rows.usage, window, USAGE),
-            "workloads": within(rows.workloads, window, WORKLOADS),
-            "capacity": within(rows.capacity, window, CAPACITY_ROWS),
+            "usage": pa.Table.from_pylist(cut(rows.usage, window), USAGE),
+            "workloads": pa.Table.from_pylist(within(rows.workloads, window), WORKLOADS),
+            "capacity": pa.Table.from_pylist(cut(rows.capacity, window), CAPACITY_ROWS),
         }
-        first = number == 0  # problems are of the files, which are read once
-        yield Delivery(how.source, window, tables, problems if first else (), tuple(read.files))
+        reach = Interval(
+            window.start_s - how.patience.bridge_s, window.end_s
+        )  # what an earlier report says may hold in it
+        problems = [
+            problem for at_s, problem in (*read.problems, *rows.problems) if holds(window, Interval(at_s, at_s))
+        ]
+        files = [digest for span, digest in read.files if holds(reach, span)]
+        yield Delivery(how.source, window, tables, tuple(problems), tuple(files))
+
+
+def holds(window: Interval, span: Interval) -> bool:
+    return span.start_s < window.end_s and span.end_s >= window.start_s
 
 
 def all_rows(read: Read, how: How) -> Rows:
@@ -108,10 +117,16 @@ def capacity_row(volume: str, span: Held, how: How) -> Row:
     }
 
 
-def within(rows: Sequence[Row], window: Interval, schema: pa.Schema) -> pa.Table:
-    """Those that reach into the window; the books cut them."""
-    kept = [row for row in rows if row["start_s"] < window.end_s and row["end_s"] > window.start_s]
-    return pa.Table.from_pylist(kept, schema)
+def within(rows: Sequence[Row], window: Interval) -> list[Row]:
+    return [row for row in rows if row["start_s"] < window.end_s and row["end_s"] > window.start_s]
+
+
+def cut(rows: Sequence[Row], window: Interval) -> list[Row]:
+    """As the books would, so that a report of a later month leaves this one's delivery as it was."""
+    return [
+        {**row, "start_s": max(row["start_s"], window.start_s), "end_s": min(row["end_s"], window.end_s)}
+        for row in within(rows, window)
+    ]
 
 
 def month_windows(read: Read, how: How) -> list[Interval]:

@@ -110,8 +110,8 @@ def joined(spans: Iterable[Held]) -> Iterator[Held]:
         yield before
 
 
-def silences(view: View, samples: Samples, patience: Patience) -> Iterator[Problem]:
-    """Times without a report that are longer than a level is surely held."""
+def silences(view: View, samples: Samples, patience: Patience) -> Iterator[tuple[int, Problem]]:
+    """Times without a report that are longer than a level is surely held, by when they begin."""
     volume, kind = view
     found: dict[tuple[int, int, str], int] = defaultdict(int)
     whole = sorted(samples.whole)
@@ -122,9 +122,12 @@ def silences(view: View, samples: Samples, patience: Patience) -> Iterator[Probl
     for (at_s, after, name), count in sorted(found.items()):
         until = min(after, at_s + patience.bridge_s)
         lost = "" if until == after else "; after that they are not counted"
-        yield Problem(
-            name,
-            "estimated",
-            f"no report of {volume} from {instant_text(at_s)} to {instant_text(after)} ({(after - at_s) // HOUR_S} h): "
-            f"the {count} levels by {kind} are held until {instant_text(until)}{lost}",
+        yield (
+            at_s,
+            Problem(
+                name,
+                "estimated",
+                f"no report of {volume} from {instant_text(at_s)} to {instant_text(after)} ({(after - at_s) // HOUR_S} h): "
+                f"the {count} levels by {kind} are held until {instant_text(until)}{lost}",
+            ),
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from apportion.errors import InputError, Problem
 from apportion.model.delivery import FileDigest
+from apportion.model.times import Interval
 from apportion.sources.files.delimited import not_text
 from apportion.sources.files.paths import InputFile, input_files
 from apportion.sources.files.stream import Stream
@@ -22,9 +23,16 @@ FORMATS = ("csv", "parquet", "text", "json")
 
 @dataclass
 class Read:
+    """Problems and files with the time of which they speak: a month's delivery names its own, and does not change with another's."""
+
     reports: list[Report] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    files: list[FileDigest] = field(default_factory=list)
+    problems: list[tuple[int, Problem]] = field(default_factory=list)
+    files: list[tuple[Interval, FileDigest]] = field(default_factory=list)
+
+    def take(self, said: Said, digest: FileDigest, times: Sequence[int]) -> None:
+        span = Interval(min(times, default=0), max(times, default=0))
+        self.problems += ((span.start_s, problem) for problem in (*said.problems, *rounded(said)))
+        self.files.append((span, digest))
 
 
 def read_reports(how: How, base: Path) -> Read:
@@ -63,20 +71,21 @@ def add_text(read: Read, entry: tuple[InputFile, str, str], how: How) -> None:
     parts = chosen([one for one in found if isinstance(one, Part)], how)
     sizes = tuple(one for one in found if isinstance(one, Size))
     read.reports.append(Report(file.name, at_s, parts, sizes))
-    take(read, said, FileDigest(file.name, digest, count(parts), str(control(parts))))
-    read.problems += rounded(said)
+    read.take(said, FileDigest(file.name, digest, count(parts), str(control(parts))), [at_s])
 
 
 def add_table(read: Read, file: InputFile, how: How) -> None:
     said = Said(file.name, "", how.volume.strip("/"), how.by, how.unit or 1)
     sheet, moments = parse_table(file, said, dict(how.columns or {}), how.zone)
     parts: list[Part] = []
+    times: list[int] = []
     for moment in moments:
         at_s = time_of(file, how.zone, said.problems) if moment.at_s is None else moment.at_s
         taken = chosen(moment.parts, how)
         parts += taken
+        times.append(at_s)
         read.reports.append(Report(file.name, at_s, taken))
-    take(read, said, FileDigest(file.name, sheet.sha256, sheet.table.num_rows, str(control(parts))))
+    read.take(said, FileDigest(file.name, sheet.sha256, sheet.table.num_rows, str(control(parts))), times)
 
 
 def add_inventory(read: Read, entry: tuple[InputFile, str, str], how: How, base: Path) -> None:
@@ -84,13 +93,8 @@ def add_inventory(read: Read, entry: tuple[InputFile, str, str], how: How, base:
     said = Said(file.name, text, how.volume.strip("/"))
     found = parse_inventory(file, said, base, how.prefix_depth)
     read.reports.append(Report(file.name, found.at_s, (found.part,)))
-    take(read, said, FileDigest(file.name, digest, count([found.part]), str(control([found.part]))))
-    read.files += found.files
-
-
-def take(read: Read, said: Said, digest: FileDigest) -> None:
-    read.problems += said.problems
-    read.files.append(digest)
+    read.take(said, FileDigest(file.name, digest, count([found.part]), str(control([found.part]))), [found.at_s])
+    read.files += ((Interval(found.at_s, found.at_s), data) for data in found.files)
 
 
 def count(parts: Sequence[Part]) -> int:

@@ -53,7 +53,7 @@ class Said:
         """Numbered from 1, without blank ones."""
         for number, line in enumerate(self.text.splitlines(), 1):
             if line.strip():
-                yield number, line.expandtabs() if "\t" not in line else line
+                yield number, line
 
     def fault(self, line: int, message: str, code: str = "malformed-row") -> None:
         self.problems.append(Problem(f"{self.name}:{line}", code, message))
