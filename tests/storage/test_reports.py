@@ -6,11 +6,12 @@ import json
 import os
 import random
 import sys
+import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -280,19 +281,35 @@ def test_an_inventory_that_is_not_whole_is_refused(tmp_path: Path) -> None:
         read("storage", tmp_path, path="inv")
 
 
+def now() -> Interval:
+    end = int(time.time()) // 60 * 60
+    return Interval(end - DAY, end)
+
+
 def asking(script: str, **settings: Any) -> dict[str, Any]:
-    return {"path": "storage", "command": [sys.executable, "-c", script], **settings}
+    return {"command": [sys.executable, "-c", script], **settings}
 
 
 def test_a_command_is_run_and_its_report_kept(tmp_path: Path) -> None:
+    """Day after day: the first tells nothing of what was before, the second ends it."""
+    first = now()
     script = f"print({repquota({'alice': 5})!r}, end='')"
-    (found,) = read("storage", tmp_path, **asking(script))
-    (kept,) = (tmp_path / "storage").iterdir()
-    assert kept.name.startswith("it-20")
+    (found,) = read("storage", tmp_path, first, **asking(script))
+    (kept,) = (tmp_path / "storage/it").iterdir()
+    assert kept.name == f"it-{stamp(first.end_s)}.txt"
     assert kept.read_text(encoding="utf-8") == repquota({"alice": 5})
-    (row,) = found.tables["usage"].to_pylist()
-    assert (row["used"], stamp(row["start_s"]) in kept.name) == (5 * 1024, True)
-    assert pc.min(found.tables["usage"]["start_s"]).as_py() >= found.window.start_s
+    assert found.tables["usage"].num_rows == 0
+    second = Interval(first.end_s, first.end_s + 600)
+    (found,) = read("storage", tmp_path, second, **asking(script.replace("5", "7")))
+    assert byte_seconds(found) == {"storage/dev/sda1/user/alice": 5 * 1024 * 600}
+    (again,) = read("storage", tmp_path, Interval(first.end_s, first.end_s + 300), path="storage/it")
+    assert byte_seconds(again) == {"storage/dev/sda1/user/alice": 5 * 1024 * 300}
+
+
+def test_a_command_is_not_asked_about_the_past(tmp_path: Path) -> None:
+    (found,) = read("storage", tmp_path, OCTOBER, **asking("raise SystemExit(1)"))
+    assert found.tables["usage"].num_rows == 0
+    assert codes(found) == ["not-measured"]
 
 
 @pytest.mark.parametrize(
@@ -300,26 +317,28 @@ def test_a_command_is_run_and_its_report_kept(tmp_path: Path) -> None:
     [
         ("import sys; print('half'); sys.exit('quota: no such file system')", "command-failed"),
         ("import time; time.sleep(60)", "too-slow"),
+        ("print('quota: no such file system')", "unknown-form"),
+        ("pass", "empty-file"),
     ],
 )
 def test_a_command_that_fails_leaves_no_report(tmp_path: Path, script: str, code: str) -> None:
     with pytest.raises(InputError) as refused:
-        read("storage", tmp_path, **asking(script, timeout_s=1))
+        read("storage", tmp_path, now(), **asking(script, timeout_s=1))
     assert refused.value.code == code
     assert not (tmp_path / "storage").exists()
 
 
-@pytest.mark.parametrize("path", ["../elsewhere", "storage/*.txt"])
-def test_a_command_needs_a_folder_of_the_project(tmp_path: Path, path: str) -> None:
-    with pytest.raises(ProjectError, match="must be a folder inside the project"):
-        read("storage", tmp_path, **asking("print(1)", path=path))
+@pytest.mark.parametrize("change", [{"keep": "../elsewhere"}, {"keep": "storage/*.txt"}, {"path": "storage"}])
+def test_a_command_needs_a_folder_of_the_project(tmp_path: Path, change: dict[str, str]) -> None:
+    with pytest.raises(ProjectError, match=r"must be a folder inside the project|has no path"):
+        read("storage", tmp_path, now(), **asking("print(1)", **change))
 
 
 def test_what_check_says(tmp_path: Path) -> None:
     settings = {"name": "home", "kind": "storage", "path": "q"}
     (missing,) = probe(settings, tmp_path)
     assert (missing.status, missing.text) == ("wrong", "there is no file q")
-    (not_yet,) = probe({**settings, "command": "repquota /users"}, tmp_path)
+    (not_yet,) = probe({"name": "home", "kind": "storage", "command": "repquota /users"}, tmp_path)
     assert (not_yet.status, not_yet.fix) == ("note", "apportion ingest")
     put(tmp_path / "q/2026-10-01.txt", repquota({"alice": 1}))
     (old,) = probe(settings, tmp_path)
@@ -331,21 +350,15 @@ def test_what_check_says(tmp_path: Path) -> None:
 
 
 def test_the_stanza_that_init_writes_is_accepted(tmp_path: Path) -> None:
-    import tomllib
-
-    (settings,) = tomllib.loads(SOURCE.stanza)["sources"]
-    put(tmp_path / "storage/scratch/2026-10-01.txt", repquota({"alice": 1}))
-    found = [item for item in SOURCE.read(settings, tmp_path, None) if isinstance(item, Delivery)]
-    assert found[0].tables["usage"].num_rows == 1
-    every = (
-        SOURCE.stanza.replace("# command", "command")
-        .replace("# ssh", "ssh")
-        .replace("# by", "by")
-        .replace("# held", "held")
-    )
+    every = SOURCE.stanza.replace("# ssh", "ssh").replace("# by", "by").replace("# held", "held")
     (settings,) = tomllib.loads(every)["sources"]
     with pytest.raises(ApportionError) as refused:
-        list(SOURCE.read(settings, tmp_path, None))
+        list(SOURCE.read(settings, tmp_path, now()))
     assert refused.value.code in ("unreachable", "login-refused", "no-command"), (
         "the settings are fine; there is no such machine"
     )
+    saved = SOURCE.stanza.replace("command =", "# command =").replace("# path", "path").replace("# by", "by")
+    (settings,) = tomllib.loads(saved)["sources"]
+    put(tmp_path / "reports/2026-10-01.txt", repquota({"alice": 1}))
+    found = [item for item in SOURCE.read(settings, tmp_path, None) if isinstance(item, Delivery)]
+    assert found[0].tables["usage"].num_rows == 1

@@ -1,4 +1,4 @@
-"""Running a quota command and keeping what it printed, named by the second at which it was asked."""
+"""Running a quota command and keeping what it printed, named by the end of the window for which it was asked."""
 
 import os
 import time
@@ -6,26 +6,37 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from apportion.errors import ProjectError
-from apportion.model.times import instant_text
+from apportion.model.times import Interval, instant_text
+from apportion.sources.files.paths import GLOB
 from apportion.sources.live import Sign
+from apportion.sources.storage.forms.detect import parse_text
 from apportion.sources.storage.held import HOUR_S, Report
+from apportion.sources.storage.report import Said
 from apportion.sources.storage.settings import How
 
+RECENT_S = 900
 
-def ask(how: How, base: Path) -> Path:
-    """The report is written whole or not at all: a command that fails leaves no file that would read as `nobody holds anything`."""
+
+def is_now(window: Interval) -> bool:
+    """Only of what has just ended can the command tell; this is why the clock is looked at."""
+    return int(time.time()) - window.end_s < RECENT_S
+
+
+def ask(how: How, base: Path, at_s: int) -> Path:
+    """Kept whole or not at all: a command that fails, or prints no report, leaves no file that would read as `nobody holds anything`."""
     folder = (base / how.path).resolve()
-    if not folder.is_relative_to(base.resolve()) or folder.suffix or "*" in how.path:
+    if not folder.is_relative_to(base.resolve()) or GLOB & set(how.path):
         raise ProjectError(
             "invalid-setting",
-            f"with a command, path must be a folder inside the project, not {how.path!r}",
+            f"keep must be a folder inside the project, not {how.path!r}",
             where=how.where,
-            hint='such as path = "storage/scratch"',
+            hint='such as keep = "storage/scratch"',
         )
-    at = instant_text(int(time.time()))
     text = how.shell.run(how.command).decode("utf-8", "replace")
+    parse_text(Said(f"what {how.command[0]} printed", text, how.volume, how.by))
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"{how.source}-{at.replace(':', '').replace('-', '')}{'.json' if text.lstrip().startswith('{') else '.txt'}"
+    stamp = instant_text(at_s).replace(":", "").replace("-", "")
+    name = f"{how.source}-{stamp}{'.json' if text.lstrip().startswith('{') else '.txt'}"
     draft = folder / f".{name}.draft"
     with draft.open("w", encoding="utf-8") as file:
         file.write(text)

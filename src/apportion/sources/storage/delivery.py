@@ -11,7 +11,7 @@ from apportion.errors import InputError, Problem
 from apportion.model.delivery import Delivery
 from apportion.model.rows import CAPACITY as CAPACITY_ROWS
 from apportion.model.rows import USAGE, WORKLOADS
-from apportion.model.times import Interval, months
+from apportion.model.times import Interval, instant_text, months
 from apportion.sources.storage.held import CAPACITY, Held, Key, View, holding, sampled, silences
 from apportion.sources.storage.reading import Read, one_view
 from apportion.sources.storage.settings import How
@@ -33,6 +33,13 @@ def deliveries(read: Read, how: How, asked: Interval | None) -> Iterator[Deliver
     """One for the window asked for, else one for each month in which there is a report."""
     one_view(read.reports, how)
     rows = all_rows(read, how)
+    if (
+        asked
+        and how.command
+        and not any(holds(asked, Interval(one.at_s, one.at_s + how.patience.bridge_s)) for one in read.reports)
+    ):
+        text = f"no report was kept of the time from {instant_text(asked.start_s)} to {instant_text(asked.end_s)}"
+        rows.problems.append((asked.start_s, Problem(how.where, "not-measured", text)))
     for window in [asked] if asked else month_windows(read, how):
         tables = {
             "usage": pa.Table.from_pylist(cut(rows.usage, window), USAGE),

@@ -16,7 +16,7 @@ from apportion.sources.storage.forms.table import parse_table
 from apportion.sources.storage.held import Report
 from apportion.sources.storage.report import Part, Said, Size, rounded
 from apportion.sources.storage.settings import How
-from apportion.sources.storage.times import time_of
+from apportion.sources.storage.times import time_in, time_of
 
 FORMATS = ("csv", "parquet", "text", "json")
 
@@ -35,9 +35,9 @@ class Read:
         self.files.append((span, digest))
 
 
-def read_reports(how: How, base: Path) -> Read:
-    """All reports at `path`. Where an inventory's manifest is among the files, tables are its own and read through it."""
-    files = input_files(how.path, base, FORMATS, how.where)
+def read_reports(how: How, base: Path, window: Interval | None = None) -> Read:
+    """All reports at `path` that may matter to the window. Where an inventory's manifest is among them, tables are its own and read through it."""
+    files = [file for file in input_files(how.path, base, FORMATS, how.where) if matters(file, window, how)]
     texts = [(file, *text_of(file)) for file in files if file.format in ("text", "json")]
     manifests = [entry for entry in texts if entry[0].format == "json" and is_manifest(entry[1])]
     read = Read()
@@ -51,6 +51,13 @@ def read_reports(how: How, base: Path) -> Read:
             if file.format == "csv":
                 add_table(read, file, how)
     return read
+
+
+def matters(file: InputFile, window: Interval | None, how: How) -> bool:
+    """By the time in its name: one that is too long before cannot hold until the window, one that is too long after ends nothing in it."""
+    at_s = time_in(file.name.rpartition("/")[2], how.zone) if window and file.format == "text" else None
+    reach = how.patience.bridge_s
+    return window is None or at_s is None or window.start_s - reach <= at_s <= window.end_s + reach
 
 
 def text_of(file: InputFile) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from apportion.errors import ProjectError
 from apportion.model.times import zone_named
 from apportion.sources.outside.command import COMMAND_SETTINGS, Shell
 from apportion.sources.settings import stanza
@@ -24,7 +25,7 @@ UNITS = {
     "TB": 10**12,
 }
 SETTINGS = (
-    "by", "volume", "held", "unit", "columns", "time_zone", "hold_hours", "bridge_hours", "prefix_depth", "command", *COMMAND_SETTINGS,
+    "by", "volume", "held", "unit", "columns", "time_zone", "hold_hours", "bridge_hours", "prefix_depth", "command", "keep", *COMMAND_SETTINGS,
 )  # fmt: skip
 COLUMNS = ("name", "used", "quota", "kind", "volume", "time")
 DAY_H, WEEK_H, YEAR_H = 26, 7 * 24, 366 * 24  # a daily report that comes two hours late is not late
@@ -34,7 +35,7 @@ DAY_H, WEEK_H, YEAR_H = 26, 7 * 24, 366 * 24  # a daily report that comes two ho
 class How:
     source: str
     where: str
-    path: str
+    path: str  # of saved reports, or the folder in which those of the command are kept
     zone: ZoneInfo
     patience: Patience
     shell: Shell
@@ -53,11 +54,18 @@ def how_of(settings: Mapping[str, Any]) -> How:
     words = (
         tuple(shlex.split(found.text("command"))) if command and isinstance(command, str) else found.names("command")
     )
+    if words and "path" in settings:
+        raise ProjectError(
+            "invalid-setting",
+            "a source with a command has no path: what the command prints is kept in the folder `keep`",
+            where=found.where,
+            hint='remove path or command; keep = "..." names the folder',
+        )
     hold = found.number("hold_hours", DAY_H, 1, YEAR_H)
     return How(
         source=found.text("name"),
         where=found.where,
-        path=found.text("path"),
+        path=found.text("keep", f"storage/{found.text('name')}") if words else found.text("path"),
         zone=zone_named(found.text("time_zone", "UTC"), found.where),
         patience=Patience(hold * HOUR_S, max(hold, found.number("bridge_hours", WEEK_H, 0, YEAR_H)) * HOUR_S),
         by=found.word("by", (*KINDS, ""), ""),
