@@ -50,7 +50,8 @@ def newest_sign(reports: Sequence[Report], how: How) -> Sign:
     newest = max(report.at_s for report in reports)
     age_h = (int(time.time()) - newest) // HOUR_S
     volumes = {part.volume for report in reports for part in report.parts}
-    text = f"{len(reports)} reports of {', '.join(sorted(volumes)) or 'sizes alone'}; the newest is of {instant_text(newest)}"
+    count = f"{len(reports)} report{'s' if len(reports) > 1 else ''}"
+    text = f"{count} of {', '.join(sorted(volumes)) or 'sizes alone'}; the newest is of {instant_text(newest)}"
     if age_h * HOUR_S <= how.patience.hold_s:
         return Sign("ok", text)
     mend = "apportion ingest" if how.command else f"save a new report to {how.path}"
