@@ -1,6 +1,7 @@
 """Datadog: GPU and other metrics as usage, or Cloud Cost as a reference, from the timeseries API or from saved answers."""
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
@@ -122,8 +123,6 @@ def probe(settings: Mapping[str, Any], base: Path) -> Iterator[Sign]:
 
 def latest(how: How, found: Stanza) -> list[Series]:
     """Probing is about now, so it looks at the clock."""
-    import time  # noqa: PLC0415
-
     now = int(time.time())
     span = 3 * DAY_S if how.records == "costs" else 3600
     bodies = list(islice(bodies_of(how, Interval(now - span, now)), 1))
