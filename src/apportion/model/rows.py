@@ -13,7 +13,17 @@ WHOLE = pa.decimal128(38, 0)
 LABELS = pa.map_(pa.string(), pa.string())
 TEXT, SECOND, UNITS = pa.string(), pa.int64(), pa.int64()
 STATES = ("up", "drained", "down", "starting")
-OUTCOMES = ("completed", "failed", "cancelled", "timeout", "out_of_memory", "preempted", "node_fail", "running")
+OUTCOMES = (
+    "completed",
+    "failed",
+    "cancelled",
+    "timeout",
+    "out_of_memory",
+    "preempted",
+    "requeued",
+    "node_fail",
+    "running",
+)
 COSTS = ("BilledCost", "EffectiveCost", "ContractedCost", "ListCost")
 CHARGE_CATEGORIES = ("Usage", "Purchase", "Tax", "Credit", "Adjustment")
 

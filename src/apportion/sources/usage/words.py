@@ -15,7 +15,7 @@ OUTCOME_WORDS = {
     "canceled": "cancelled", "killed": "cancelled", "revoked": "cancelled", "terminated": "cancelled", "stopped": "cancelled",
     "deadline": "timeout", "deadlineexceeded": "timeout", "timed_out": "timeout",
     "oom": "out_of_memory", "oomkilled": "out_of_memory", "oom_killed": "out_of_memory",
-    "evicted": "preempted", "preempting": "preempted", "requeued": "preempted", "interrupted": "preempted",
+    "evicted": "preempted", "preempting": "preempted", "interrupted": "preempted",
     "nodelost": "node_fail", "nodeshutdown": "node_fail", "node_failure": "node_fail",
     "pending": "running", "configuring": "running", "completing": "running", "suspended": "running", "resizing": "running", "active": "running",
 }  # fmt: skip
