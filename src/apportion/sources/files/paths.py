@@ -15,7 +15,7 @@ from apportion.errors import InputError
 
 FORMATS = {
     ".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl",
-    ".txt": "text", ".out": "text", ".log": "text", ".json": "json",
+    ".txt": "text", ".psv": "text", ".usv": "text", ".out": "text", ".log": "text", ".json": "json",
 }  # fmt: skip
 GLOB = frozenset("*?[")
 

@@ -1,0 +1,218 @@
+"""Rows of accounting to attempts: one for each time that a job held nodes, with whole times, an identity and an outcome.
+
+An attempt is told from another by cluster, job id and time of submission: a requeued job keeps its id and is submitted anew, and ids come again after MaxJobId.
+"""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.errors import InputError, ProjectError
+from apportion.model.rows import OUTCOMES, SECOND
+from apportion.sources.cells.instants import instants
+from apportion.sources.cells.parsed import Parsed
+from apportion.sources.cells.text import per_distinct, rows_where
+from apportion.sources.slurm.faults import Faults
+from apportion.sources.slurm.hostlists import NOBODY
+from apportion.sources.slurm.settings import How
+
+OUTCOME = {
+    **{word.upper(): word for word in OUTCOMES},
+    "DEADLINE": "timeout", "BOOT_FAIL": "node_fail", "SPECIAL_EXIT": "failed", "REVOKED": "cancelled", "LAUNCH_FAILED": "failed",
+    "RESIZING": "completed",  # what the job held until it was resized; the next row goes on
+    "SUSPENDED": "running", "COMPLETING": "running", "CONFIGURING": "running", "STOPPED": "running", "SIGNALING": "running",
+    "STAGE_OUT": "running", "EXPEDITING": "running",
+}  # fmt: skip
+DURATION = re.compile(r"(?:([0-9]{1,6})-)?(?:([0-9]{1,6}):)?([0-9]{1,6}):([0-9]{2})(?:\.[0-9]+)?")
+EPOCH = r"^[0-9]{1,12}$"
+KEPT = (  # fields that are read later
+    "user", "group", "account", "partition", "qos", "wckey", "reservation", "reservationid", "jobname", "exitcode", "nodelist", "alloccpus", "ncpus",
+    "alloctres", "consumedenergyraw", "restarts", "admincomment", "comment", "first_state",
+)  # fmt: skip
+WAITING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT_HOLD")
+
+
+def column(table: pa.Table, *names: str) -> pa.Array:
+    """The first of the fields that is there, as one array; nulls where none is."""
+    for name in names:
+        if name in table.column_names:
+            found = table[name]
+            return found.chunk(0) if found.num_chunks == 1 else found.combine_chunks()
+    return pa.nulls(table.num_rows, pa.string())
+
+
+def attempts(raw: pa.Table, how: How, faults: Faults) -> pa.Table:
+    """The rows that are attempts, with the columns id, run, job, cluster, start_s, end_s (null where it runs), told_s, suspended_s, limit_s, state, outcome."""
+    require(raw, how, faults.name)
+    raw = raw.filter(pc.invert(is_step(raw)))
+    state = per_distinct(column(raw, "state"), lambda words: pc.replace_substring_regex(words, r"[ +].*$", ""))
+    nodes = column(raw, "nodelist")
+    ran = pc.invert(pc.fill_null(pc.is_in(state, pa.array(WAITING)), fill_value=False))
+    if "nodelist" in raw.column_names:
+        ran = pc.and_(ran, pc.invert(pc.is_in(pc.fill_null(nodes, ""), pa.array(sorted(NOBODY)))))
+    raw = raw.append_column("first_state", state).filter(ran)
+    times = {name: moment(raw, name, how, faults) for name in ("submit", "start", "end")}
+    raw = raw.filter(times["start"].is_valid())
+    times = {name: values.filter(times["start"].is_valid()) for name, values in times.items()}
+    return identified(raw, times, how, faults)
+
+
+def require(raw: pa.Table, how: How, name: str) -> None:
+    """What nothing can be said without."""
+    missing = [
+        " or ".join(names)
+        for names in (
+            ("JobIDRaw", "JobID"),
+            ("Start",),
+            ("End", "ElapsedRaw", "Elapsed"),
+            ("AllocTRES", "AllocCPUS", "NCPUS"),
+        )
+        if not any(name.casefold() in raw.column_names for name in names)
+    ]
+    if missing:
+        raise InputError(
+            "missing-columns",
+            f"{name} lacks {', '.join(missing)}",
+            where=how.where,
+            hint="save it with the fields that docs/how-to/read-slurm.md lists",
+        )
+    if "cluster" not in raw.column_names and not how.cluster:
+        raise ProjectError(
+            "missing-setting",
+            "nothing says which cluster the jobs ran on",
+            where=how.where,
+            hint='add the field Cluster to the file, or cluster = "..." to the stanza',
+        )
+
+
+def is_step(raw: pa.Table) -> pa.Array:
+    """`17.batch`, `17.extern` and `17.0` repeat what the job holds."""
+    return pc.fill_null(pc.match_substring(column(raw, "jobid", "jobidraw"), "."), fill_value=False)
+
+
+def moment(raw: pa.Table, name: str, how: How, faults: Faults) -> pa.Array:
+    """Seconds since 1970; `Unknown` and `None` are null. What is no time is listed, and null."""
+    cells = column(raw, name)
+    epochs = pc.fill_null(pc.match_substring_regex(cells, EPOCH), fill_value=False)
+    some = pc.any(epochs, min_count=0).as_py()
+    found = (
+        instants(pc.if_else(epochs, None, cells), how.zone) if not some or pc.any(pc.invert(epochs)).as_py() else None
+    )
+    values = pa.nulls(len(cells), SECOND) if found is None else found.values
+    if some:
+        values = pc.coalesce(instants(pc.if_else(epochs, cells, None), how.zone, "epoch").values, values)
+    complain(found, cells, raw, faults)
+    return values
+
+
+def complain(found: Parsed | None, cells: pa.Array, raw: pa.Table, faults: Faults) -> None:
+    ids = column(raw, "jobidraw", "jobid")
+    for row in found.bad if found else ():
+        faults.job(ids[row].as_py(), "invalid-time", f"{cells[row].as_py()!r} is not a time")
+
+
+def identified(raw: pa.Table, times: Mapping[str, pa.Array], how: How, faults: Faults) -> pa.Table:
+    job = column(raw, "jobidraw", "jobid")
+    cluster = pc.fill_null(column(raw, "cluster"), how.cluster or "slurm")
+    start, submit = times["start"], pc.coalesce(times["submit"], times["start"])
+    shown = column(raw, "jobid", "jobidraw")
+    base = pc.replace_substring_regex(shown, r"[_+].*$", "")
+    elapsed = seconds(column(raw, "elapsedraw", "elapsed"))
+    suspended = pc.fill_null(seconds(column(raw, "suspended")), 0)
+    told = pc.add(start, pc.add(elapsed, suspended))
+    limit = pc.coalesce(pc.multiply(seconds(column(raw, "timelimitraw")), 60), seconds(column(raw, "timelimit")))
+    outcome = outcomes(raw, times["end"], faults)
+    over = pc.not_equal(outcome, "running")
+    end = pc.if_else(over, pc.coalesce(times["end"], told), times["end"])
+    made = {
+        "id": pc.binary_join_element_wise("slurm/", cluster, "/", job, "@", pc.cast(submit, pa.string()), ""),
+        "run": pc.binary_join_element_wise("slurm/", cluster, "/", base, ""),
+        "job": job,
+        "shown": shown,
+        "cluster": cluster,
+        "submit_s": submit,
+        "start_s": start,
+        "end_s": end,
+        "told_s": told,
+        "suspended_s": suspended,
+        "limit_s": limit,
+        "outcome": outcome,
+    }
+    whole = pa.table({**{name: raw[name] for name in KEPT if name in raw.column_names}, **made})
+    return checked(whole, faults)
+
+
+def checked(whole: pa.Table, faults: Faults) -> pa.Table:
+    """Without rows that lost their end, or end before they start."""
+    end, start = whole["end_s"].combine_chunks(), whole["start_s"].combine_chunks()
+    lost = pc.and_(end.is_null(), pc.not_equal(whole["outcome"], "running").combine_chunks())
+    turned = pc.fill_null(pc.less(end, start), fill_value=False)
+    for mask, code, message in (
+        (lost, "missing-end", "the job is over and has no end; it is left out"),
+        (turned, "reversed-period", "the job ends before it starts; it is left out"),
+    ):
+        for row in rows_where(mask):
+            faults.job(whole["job"][row].as_py(), code, message)
+    return whole.filter(pc.invert(pc.or_(lost, turned)))
+
+
+def outcomes(raw: pa.Table, end: pa.Array, faults: Faults) -> pa.Array:
+    """An outcome that nobody knows counts as completed, so that no credit is given by mistake; without a state, what has no end runs."""
+    state = column(raw, "first_state")
+    distinct = [word for word in state.unique().to_pylist() if word is not None]
+    for word in sorted(set(distinct) - set(OUTCOME)):
+        faults.note("unknown-outcome", f"nobody knows the state {word!r}; such jobs count as completed")
+    ours = per_distinct(
+        state,
+        lambda words: pa.array(
+            [None if word is None else OUTCOME.get(word, "completed") for word in words.to_pylist()], pa.string()
+        ),
+    )
+    return pc.coalesce(ours, pc.if_else(end.is_null(), "running", "completed"))
+
+
+def seconds(cells: pa.Array) -> pa.Array:
+    """`1-02:03:04`, `03:04` or plain seconds; null for words such as UNLIMITED."""
+    return per_distinct(cells, lambda texts: pa.array([duration(text) for text in texts.to_pylist()], SECOND))
+
+
+def duration(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if text.isdecimal() and len(text) <= 12:
+        return int(text)
+    found = DURATION.fullmatch(text)
+    if not found:
+        return None
+    days, hours, minutes, rest = (int(part or 0) for part in found.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + rest
+
+
+def once(whole: pa.Table) -> pa.Table:
+    """An attempt that two files tell of counts once: as the row knows it that saw it longest, an ended one before a running one."""
+    keys = pc.binary_join_element_wise(whole["id"], pc.cast(whole["start_s"], pa.string()), "@")
+    encoded = pc.dictionary_encode(keys).combine_chunks()
+    which = np.asarray(encoded.indices)
+    ended = np.asarray(whole["end_s"].is_valid())
+    longest = np.asarray(pc.fill_null(pc.coalesce(whole["end_s"], whole["told_s"]), 0))
+    order = np.lexsort((longest, ended, which))
+    last = np.append(np.flatnonzero(np.diff(which[order])), len(order) - 1)
+    return whole.take(pa.array(np.sort(order[last])))
+
+
+def unfolded(whole: pa.Table) -> pa.Table:
+    """Until 22.05 the row after a resize keeps the job's first start and overlaps the row before it: it begins where that one ended."""
+    jobs = pc.dictionary_encode(pc.binary_join_element_wise(whole["cluster"], whole["job"], "/")).combine_chunks()
+    which = np.asarray(jobs.indices)
+    start = np.asarray(whole["start_s"]).copy()
+    end = np.asarray(pc.fill_null(whole["end_s"], 2**62))
+    order = np.lexsort((np.asarray(whole["submit_s"]), which))
+    later, before = order[1:], order[:-1]
+    known = (which[later] == which[before]) & (end[before] < 2**62)
+    start[later] = np.where(
+        known, np.minimum(np.maximum(start[later], end[before]), np.maximum(end[later], start[later])), start[later]
+    )
+    return whole.set_column(whole.column_names.index("start_s"), "start_s", pa.array(start, SECOND))
