@@ -22,6 +22,7 @@ from apportion.model.rows import USAGE
 from apportion.model.times import Interval
 from bench.measure import Clock, peak_gb
 from bench.peaks import peaks
+from bench.slurm import slurm_1m
 from bench.spark import spark
 from bench.traces import surf_lisa
 from bench.worlds import FOUR, HOURS, NODE_HOUR, NODES, START_S, TEAMS, ZONE, Size, world_of, write_usage
@@ -296,6 +297,7 @@ PARTS: dict[str, Callable[[Path], Figures]] = {
     "help": help_text,
     "peaks": peaks,
     "surf_lisa": surf_lisa,
+    "slurm_1m": slurm_1m,
     "spark": spark,
 }
 
@@ -315,4 +317,5 @@ TARGETS: tuple[tuple[str, tuple[str, ...], float, str], ...] = (
     ("peaks", ("temporal_shapley_1000_teams_seconds",), 2, "at most"),
     ("peaks", ("peak_shapley_200_teams_seconds",), 10, "at most"),
     ("surf_lisa", ("plan_seconds_first",), 10, "at most"),
+    ("slurm_1m", ("seconds",), 30, "at most"),
 )
