@@ -19,6 +19,22 @@ PROGRAMS = (
     Program("initdb", "postgresql", "the books on PostgreSQL", "/usr/lib/postgresql/*/bin"),
     Program("java", "openjdk-17-jre-headless", "Spark"),
     Program("strace", "strace", "kills, full disks and the order of system calls"),
+    *(
+        Program(file, package, "the Slurm source against a real Slurm", folder)
+        for package, file, folder in (
+            ("slurmctld", "slurmctld", "/usr/sbin"),
+            ("slurmd", "slurmd", "/usr/sbin"),
+            ("slurmdbd", "slurmdbd", "/usr/sbin"),
+            ("slurmrestd", "slurmrestd", "/usr/sbin"),
+            ("slurm-client", "sacct", "/usr/bin"),
+            ("munge", "munged", "/usr/sbin"),
+            ("mariadb-server", "mariadbd", "/usr/sbin"),
+            ("slurm-wlm-basic-plugins", "auth_munge.so", "/usr/lib/*/slurm-wlm"),
+            ("slurm-wlm-mysql-plugin", "accounting_storage_mysql.so", "/usr/lib/*/slurm-wlm"),
+            ("slurm-wlm-jwt-plugin", "auth_jwt.so", "/usr/lib/*/slurm-wlm"),
+        )
+    ),
+    Program("sshd", "openssh-server", "commands over ssh", "/usr/sbin"),
 )
 
 
