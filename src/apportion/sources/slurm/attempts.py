@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 from apportion.errors import InputError, ProjectError
 from apportion.model.rows import OUTCOMES, SECOND
 from apportion.sources.cells.instants import instants
-from apportion.sources.cells.parsed import Parsed
 from apportion.sources.cells.text import per_distinct, rows_where
 from apportion.sources.slurm.faults import Faults
 from apportion.sources.slurm.hostlists import NOBODY
@@ -27,7 +26,7 @@ OUTCOME = {
     "STAGE_OUT": "running", "EXPEDITING": "running",
 }  # fmt: skip
 DURATION = re.compile(r"(?:([0-9]{1,6})-)?(?:([0-9]{1,6}):)?([0-9]{1,6}):([0-9]{2})(?:\.[0-9]+)?")
-EPOCH = r"^[0-9]{1,12}$"
+FEW = 100  # values that are looked at to know how times are written
 KEPT = (  # fields that are read later
     "user", "group", "account", "partition", "qos", "wckey", "reservation", "reservationid", "jobname", "exitcode", "nodelist", "alloccpus", "ncpus",
     "alloctres", "consumedenergyraw", "restarts", "admincomment", "comment", "first_state",
@@ -47,17 +46,21 @@ def column(table: pa.Table, *names: str) -> pa.Array:
 def attempts(raw: pa.Table, how: How, faults: Faults) -> pa.Table:
     """The rows that are attempts, with the columns id, run, job, cluster, start_s, end_s (null where it runs), told_s, suspended_s, limit_s, state, outcome."""
     require(raw, how, faults.name)
-    raw = raw.filter(pc.invert(is_step(raw)))
+    raw = kept(raw, pc.invert(is_step(raw)))
     state = per_distinct(column(raw, "state"), lambda words: pc.replace_substring_regex(words, r"[ +].*$", ""))
     nodes = column(raw, "nodelist")
     ran = pc.invert(pc.fill_null(pc.is_in(state, pa.array(WAITING)), fill_value=False))
     if "nodelist" in raw.column_names:
         ran = pc.and_(ran, pc.invert(pc.is_in(pc.fill_null(nodes, ""), pa.array(sorted(NOBODY)))))
-    raw = raw.append_column("first_state", state).filter(ran)
+    raw = kept(raw.append_column("first_state", state), ran)
     times = {name: moment(raw, name, how, faults) for name in ("submit", "start", "end")}
-    raw = raw.filter(times["start"].is_valid())
-    times = {name: values.filter(times["start"].is_valid()) for name, values in times.items()}
-    return identified(raw, times, how, faults)
+    begun = times["start"].is_valid()
+    return identified(kept(raw, begun), {name: values.filter(begun) for name, values in times.items()}, how, faults)
+
+
+def kept(table: pa.Table, mask: pa.Array) -> pa.Table:
+    """Mostly all rows stay, and then nothing is copied."""
+    return table if pc.all(mask, min_count=0).as_py() else table.filter(mask)
 
 
 def require(raw: pa.Table, how: How, name: str) -> None:
@@ -96,22 +99,12 @@ def is_step(raw: pa.Table) -> pa.Array:
 def moment(raw: pa.Table, name: str, how: How, faults: Faults) -> pa.Array:
     """Seconds since 1970; `Unknown` and `None` are null. What is no time is listed, and null."""
     cells = column(raw, name)
-    epochs = pc.fill_null(pc.match_substring_regex(cells, EPOCH), fill_value=False)
-    some = pc.any(epochs, min_count=0).as_py()
-    found = (
-        instants(pc.if_else(epochs, None, cells), how.zone) if not some or pc.any(pc.invert(epochs)).as_py() else None
-    )
-    values = pa.nulls(len(cells), SECOND) if found is None else found.values
-    if some:
-        values = pc.coalesce(instants(pc.if_else(epochs, cells, None), how.zone, "epoch").values, values)
-    complain(found, cells, raw, faults)
-    return values
-
-
-def complain(found: Parsed | None, cells: pa.Array, raw: pa.Table, faults: Faults) -> None:
+    first = next((cell for cell in cells.unique().slice(0, FEW).to_pylist() if cell and cell[:1].isdecimal()), "")
+    found = instants(cells, how.zone, "epoch" if first.isdecimal() else "iso")
     ids = column(raw, "jobidraw", "jobid")
-    for row in found.bad if found else ():
+    for row in found.bad:
         faults.job(ids[row].as_py(), "invalid-time", f"{cells[row].as_py()!r} is not a time")
+    return found.values
 
 
 def identified(raw: pa.Table, times: Mapping[str, pa.Array], how: How, faults: Faults) -> pa.Table:
@@ -156,7 +149,7 @@ def checked(whole: pa.Table, faults: Faults) -> pa.Table:
     ):
         for row in rows_where(mask):
             faults.job(whole["job"][row].as_py(), code, message)
-    return whole.filter(pc.invert(pc.or_(lost, turned)))
+    return kept(whole, pc.invert(pc.or_(lost, turned)))
 
 
 def outcomes(raw: pa.Table, end: pa.Array, faults: Faults) -> pa.Array:

@@ -11,7 +11,7 @@ from apportion.errors import InputError, Problem
 from apportion.model.delivery import Delivery, FileDigest
 from apportion.model.times import Interval, Period, instant_text
 from apportion.sources.cells.text import rows_where
-from apportion.sources.slurm.attempts import attempts, column, once, unfolded
+from apportion.sources.slurm.attempts import attempts, column, kept, once, unfolded
 from apportion.sources.slurm.capacity import Event, Offered, capacity
 from apportion.sources.slurm.energy import energy
 from apportion.sources.slurm.faults import Faults
@@ -70,7 +70,7 @@ def inside(whole: pa.Table, window: Interval) -> pa.Table:
     """What touches the window; an attempt without length lies where it starts."""
     start, end = whole["start_s"], whole["end_s"]
     reaches = pc.or_(pc.greater(end, window.start_s), pc.and_(pc.equal(start, end), pc.equal(start, window.start_s)))
-    return whole.filter(pc.and_(reaches, pc.less(start, window.end_s)))
+    return kept(whole, pc.and_(reaches, pc.less(start, window.end_s)))
 
 
 def jobs(said: Said, how: How, faults: Faults) -> pa.Table:
@@ -119,8 +119,8 @@ def offered(said: Said, whole: pa.Table, window: Interval, how: How, faults: Fau
             "no-events",
             "nothing says when nodes were down or drained, so all count as up; save sacctmgr show event too",
         )
-    kept = [(name, one.span) for one in said.reservations if one.is_maintenance for name in one.nodes]
-    made = {"capacity": capacity(Offered(said.nodes, said.events or [], kept, bounded, cluster), how, faults)}
+    maintained = [(name, one.span) for one in said.reservations if one.is_maintenance for name in one.nodes]
+    made = {"capacity": capacity(Offered(said.nodes, said.events or [], maintained, bounded, cluster), how, faults)}
     made["reservations"] = reservations(said.reservations, said.nodes, bounded, cluster, how)
     return made
 

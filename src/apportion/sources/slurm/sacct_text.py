@@ -7,7 +7,7 @@ begin with a job's id belongs to the record before it.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement, islice
+from itertools import chain, combinations_with_replacement, islice
 
 import numpy as np
 import pyarrow as pa
@@ -151,17 +151,25 @@ class Text:
 
 
 def gathered(parts: Iterable[str]) -> Iterator[str]:
-    """Parts of a size that is worth the while."""
+    """Parts of a size that is worth the while and that Arrow can hold, cut at line ends."""
     waiting: list[str] = []
     size = 0
-    for part in parts:
-        waiting.append(part)
-        size += len(part)
+    for piece in chain.from_iterable(map(pieces, parts)):
+        waiting.append(piece)
+        size += len(piece)
         if size >= PART:
             yield "\n".join(waiting)
             waiting, size = [], 0
     if waiting:
         yield "\n".join(waiting)
+
+
+def pieces(part: str) -> Iterator[str]:
+    at = 0
+    while (cut := part.find("\n", at + PART)) >= 0:
+        yield part[at:cut]
+        at = cut + 1
+    yield part[at:]
 
 
 def records(lines: Iterable[tuple[int, str]], shape: Shape) -> list[tuple[int, str]]:
@@ -179,7 +187,7 @@ def regular_columns(lines: list[str], shape: Shape) -> pa.Table | None:
     """All at once, where every line is a record of its own; None where one is not."""
     if not lines or shape.fields[0] not in IDS:
         return None
-    texts = pa.array(lines, pa.large_string())
+    texts = pa.array(lines, pa.string())
     regular = pc.and_(
         pc.equal(pc.count_substring(texts, shape.delimiter), shape.delimiters),
         pc.match_substring_regex(texts, "^[0-9][^\r]*$"),
@@ -189,7 +197,7 @@ def regular_columns(lines: list[str], shape: Shape) -> pa.Table | None:
     flat = pc.split_pattern(texts, shape.delimiter).flatten()
     width = shape.delimiters + 1
     places = np.arange(0, len(flat), width)
-    columns = [pc.cast(flat.take(pa.array(places + place)), pa.string()) for place in range(len(shape.fields))]
+    columns = [flat.take(pa.array(places + place)) for place in range(len(shape.fields))]
     whole = not shape.ends_with_id or pc.all(pc.equal(columns[0], columns[-1])).as_py()
     return named_columns(columns, shape) if whole else None
 
@@ -219,7 +227,8 @@ def named_columns(columns: Sequence[pa.Array], shape: Shape) -> pa.Table:
     by_name = {}
     for name, values in zip(shape.fields, columns, strict=True):
         if name in FIELDS and name not in by_name:
-            by_name[name] = pc.if_else(pc.equal(values, ""), None, values)
+            empty = pc.equal(values, "")
+            by_name[name] = pc.if_else(empty, None, values) if pc.any(empty, min_count=0).as_py() else values
     return pa.table(by_name)
 
 
