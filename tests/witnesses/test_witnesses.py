@@ -146,6 +146,23 @@ def test_a_pod_without_a_uid_is_the_one_that_lived_then(backend: DuckDB) -> None
     ]
 
 
+def test_a_job_by_its_number_is_the_attempt_that_ran_then(backend: DuckDB) -> None:
+    tries = [work("slurm", "slurm/lab/42@100", 100, 140), work("slurm", "slurm/lab/42@150", 150, 200)]
+    usage = [
+        use("slurm", "slurm/lab/42@100", 100, 140, 4),
+        use("slurm", "slurm/lab/42@150", 150, 200, 4),
+        use("agent", "slurm/lab/42", 110, 130, 0, 3),
+        use("agent", "slurm/lab/42", 160, 170, 0, 1),
+    ]
+    rows, problems = heard(backend, usage, [*tries, work("agent", "slurm/lab/42", 110, 170)])
+    assert not problems
+    used = Counter[str]()
+    for (name, *_, _second), (held, seen) in levels(rows).items():
+        assert held == 4
+        used[name] += seen or 0
+    assert used == {"slurm/lab/42@100": 60, "slurm/lab/42@150": 10}
+
+
 def test_labels_of_a_loose_name_are_those_of_the_workload(backend: DuckDB) -> None:
     from apportion.engine.workloads import unite
 

@@ -22,9 +22,10 @@ from apportion.model.meters import METERS
 from apportion.model.rows import USAGE
 from apportion.policy.document import Policy
 
-# Ids without what tells namesakes apart (a pod's uid, a job's submission), and the labels that the full ones carry of it.
+# Ids without what tells namesakes apart: a pod's uid, a job's submission.
 LOOSE = r"^(k8s/[^/]*/[^/]+/[^/]+|slurm/[^/]*/[^/@]+)$"
-NAMES = {"k8s": ("k8s.cluster", "k8s.namespace", "k8s.pod"), "slurm": ("slurm.cluster", "slurm.job")}
+ATTEMPT = r"^slurm/[^/]*/[^/@]+@"
+POD = ("k8s.cluster", "k8s.namespace", "k8s.pod")
 LENT = pa.schema([field.with_nullable(True) for field in USAGE])  # files promise nothing about nulls
 FLOWS = pa.array(sorted(name for name, meter in METERS.items() if meter.flow))
 
@@ -80,19 +81,30 @@ def namesakes(workloads: pa.Table) -> pa.Table:
     """`loose`: an id that leaves something open; `workload`, `start_s`, `end_s`: each full one that it may mean."""
     ids = pc.unique(workloads["workload"].filter(pc.match_substring_regex(workloads["workload"], LOOSE)))
     full = workloads.filter(pc.invert(pc.is_in(workloads["workload"], value_set=ids))) if len(ids) else workloads[:0]
-    keys = keys_of(full["labels"])
     found = [pa.table({name: pa.array([], kind) for name, kind in SAKES.items()})]
-    for kind, names in NAMES.items() if len(full) else ():
-        columns = [label_column(full["labels"], [key for key in keys if key == name], name) for name in names]
-        if all(column is not None for column in columns):
-            parts = [column.combine_chunks() for column in columns if column is not None]
-            loose = pc.binary_join_element_wise(kind, *parts, "/")
-            table = pa.table({"loose": loose, **{name: full[name] for name in ("workload", "start_s", "end_s")}})
-            found.append(table.filter(pc.is_in(table["loose"], value_set=ids)))
+    for loose in (attempts_of(full), pods_of(full)):
+        table = pa.table({"loose": loose, **{name: full[name] for name in ("workload", "start_s", "end_s")}})
+        found.append(table.filter(pc.is_in(table["loose"], value_set=ids)))
     spans = pa.concat_tables(found).group_by(["loose", "workload"]).aggregate([("start_s", "min"), ("end_s", "max")])
     return spans.rename_columns(["loose", "workload", "start_s", "end_s"]).sort_by(
         [("loose", "ascending"), ("workload", "ascending")]
     )
+
+
+def attempts_of(full: pa.Table) -> pa.ChunkedArray:
+    """`slurm/CLUSTER/JOB` of each `slurm/CLUSTER/JOB@SUBMITTED`; null of others."""
+    is_attempt = pc.match_substring_regex(full["workload"], ATTEMPT)
+    return pc.if_else(is_attempt, pc.replace_substring_regex(full["workload"], "@.*$", ""), None)
+
+
+def pods_of(full: pa.Table) -> pa.ChunkedArray:
+    """`k8s/CLUSTER/NAMESPACE/POD` by the labels of each pod; null of others."""
+    keys = keys_of(full["labels"])
+    columns = [label_column(full["labels"], [key for key in keys if key == name], name) for name in POD]
+    parts = [column for column in columns if column is not None]
+    if len(parts) < len(POD):
+        return pa.nulls(len(full), pa.string())
+    return pc.binary_join_element_wise("k8s", *parts, "/")
 
 
 SAKES = {"loose": pa.string(), "workload": pa.string(), "start_s": pa.int64(), "end_s": pa.int64()}

@@ -10,7 +10,7 @@ from typing import Any
 
 from apportion.errors import ProjectError
 from apportion.model.delivery import Delivery
-from apportion.model.times import Interval
+from apportion.model.times import DAY_S, Interval
 from apportion.sources.live import Live, Progress, Sign
 from apportion.sources.outside.command import Shell
 from apportion.sources.settings import Stanza, stanza
@@ -72,4 +72,5 @@ def probe(settings: Mapping[str, Any], base: Path) -> Iterator[Sign]:
         yield from probe_commands(Shell.of(found))
 
 
-SOURCE = Live(read, probe, STANZA)
+# slurmdbd is told late of what ended while it was down, and mended runaways are rewritten.
+SOURCE = Live(read, probe, STANZA, overlap_s=2 * DAY_S)
