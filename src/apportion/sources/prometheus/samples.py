@@ -11,8 +11,8 @@ import numpy as np
 
 from apportion.model.times import Interval
 
-BLANK = 1e15  # DCGM's way to say that it does not know is 2^63 - 14
 NS = 1_000_000_000
+LARGEST = 2.0**62  # DCGM writes 2^63 - 14 where it does not know
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,11 @@ class Holds:
 
 def union(parts: Sequence[Series], scale: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Samples that several series give of one thing, in whole units of 1/`scale`: an exporter that moved, two Prometheus side by side,
-    a board's value on the row of each of its sharers. Of those of one second the largest counts."""
+    a board's value on the row of each of its sharers. Of those of one second the largest counts.
+    """
     times = np.concatenate([part.times for part in parts])
     values = np.concatenate([part.values for part in parts])
-    known = np.isfinite(values) & (np.abs(values) * scale < 2**62)
+    known = np.isfinite(values) & (np.abs(values) * scale < LARGEST)
     times, whole = times[known], np.rint(values[known] * scale).astype(np.int64)
     order = np.lexsort((whole, times))
     times, whole = times[order], whole[order]

@@ -25,7 +25,7 @@ class Saved:
     always: tuple[Matcher, ...] = ()
 
     def names(self, span: Interval) -> set[str]:
-        return {name for name, found in self.metrics.items() if any(len(one.between(span).times) for one in found)}
+        return {name for name in self.metrics if self.series(Selector(name), span)}
 
     def series(self, selector: Selector, span: Interval) -> list[dict[str, str]]:
         return [dict(one.labels) for one in self.samples(selector, span)]
@@ -49,7 +49,7 @@ class Saved:
                 "no-rows",
                 "the saved answers hold no sample",
                 where=self.digests[0].name if self.digests else "",
-                hint="save the answer to a query such as {__name__=~\"kube_.+\"}[1d]",
+                hint='save the answer to a query such as {__name__=~"kube_.+"}[1d]',
             )
         first = min(int(one.times[0]) for one in every) // DAY_S
         return Interval(first * DAY_S, (max(int(one.times[-1]) for one in every) // DAY_S + 1) * DAY_S)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,9 +21,7 @@ def steps_of(held: Holds) -> Steps:
     new = np.concatenate([[True], (held.start[1:] != held.end[:-1]) | (held.values[1:] != held.values[:-1])])
     first = np.flatnonzero(new)
     last = np.append(first[1:], len(new)) - 1
-    return list(
-        zip(held.start[first].tolist(), held.end[last].tolist(), held.values[first].tolist(), strict=True)
-    )
+    return list(zip(held.start[first].tolist(), held.end[last].tolist(), held.values[first].tolist(), strict=True))
 
 
 def merged(steps: Iterable[Step]) -> Steps:
@@ -59,9 +58,7 @@ def combined(parts: Iterable[Steps], how: Callable[[list[Amount]], Amount] = sum
         for start, end, amount in steps:
             for number in range(place[start], place[end]):
                 there[number].append(amount)
-    return merged(
-        (bounds[number], bounds[number + 1], how(amounts)) for number, amounts in enumerate(there) if amounts
-    )
+    return merged((bounds[number], bounds[number + 1], how(amounts)) for number, amounts in enumerate(there) if amounts)
 
 
 def within(run: Steps, amounts: Steps) -> Steps:
@@ -79,12 +76,18 @@ def within(run: Steps, amounts: Steps) -> Steps:
     return merged(found)
 
 
+def overlap(run: Steps, amounts: Steps) -> Steps:
+    """The amounts while it ran, and nothing where there are none."""
+    return merged(
+        (max(start, a), min(end, b), amount)
+        for start, end, _ in run
+        for a, b, amount in amounts
+        if min(end, b) > max(start, a)
+    )
+
+
 def holes(steps: Steps) -> list[Interval]:
-    return [
-        Interval(before[1], after[0])
-        for before, after in zip(steps, steps[1:], strict=False)
-        if after[0] > before[1]
-    ]
+    return [Interval(before[1], after[0]) for before, after in pairwise(steps) if after[0] > before[1]]
 
 
 def seconds(steps: Iterable[Step]) -> int:
