@@ -50,6 +50,7 @@ class Pod:
     phase_after: str = "Succeeded"
     restart: int = 0  # when its container was started anew
     labels: tuple[tuple[str, str], ...] = ()
+    first: bool = False  # on its node: nobody can tell whether its counters began at 0
     pod_cores: int = 0  # what the scheduler counts, where it says more than the containers
 
     @property
@@ -82,6 +83,8 @@ class World:
     nodes: list[Node] = field(default_factory=list)
     volumes: list[tuple[str, str, int, int, int]] = field(default_factory=list)  # namespace, claim, bytes, from, until
 
+    known: dict[str, list[tuple[Pod, Place]]] = field(default_factory=dict, repr=False)
+
     @property
     def end(self) -> int:
         return self.start + HOURS * 3600
@@ -92,12 +95,15 @@ class World:
         return [at for at in range(first, end, self.step) if not self.gap[0] <= at < self.gap[1]]
 
     def sharers(self, board: str, at: int) -> list[tuple[Pod, Place]]:
-        return [
-            (pod, place)
-            for pod in self.pods
-            for place in pod.places
-            if place.board == board and pod.start <= at < pod.end
-        ]
+        return [(pod, place) for pod, place in self.held(board) if pod.start <= at < pod.end]
+
+    def held(self, board: str) -> list[tuple[Pod, Place]]:
+        """Whoever is ever on a board."""
+        if not self.known:
+            for pod in self.pods:
+                for place in pod.places:
+                    self.known.setdefault(place.board, []).append((pod, place))
+        return self.known.get(board, [])
 
     def watts(self, board: str, at: int) -> int:
         return IDLE_WATTS + sum(pod.watts for pod in {pod for pod, _ in self.sharers(board, at)})
@@ -105,9 +111,8 @@ class World:
     def joules(self, board: str, start: int, end: int) -> int:
         """Milli-joules of a board in a span."""
         bounds = {start, end}
-        for pod in self.pods:
-            if any(place.board == board for place in pod.places):
-                bounds |= {at for at in (pod.start, pod.end) if start < at < end}
+        for pod, _ in self.held(board):
+            bounds |= {at for at in (pod.start, pod.end) if start < at < end}
         points = sorted(bounds)
         return sum(self.watts(board, a) * (b - a) * 1000 for a, b in zip(points, points[1:], strict=False))
 
@@ -129,21 +134,24 @@ class World:
     def last_tick(self, target: str, pod: Pod) -> int:
         return self.ticks(target, pod.start, pod.end)[-1]
 
+    def counted_from(self, pod: Pod) -> int:
+        return self.ticks("cadvisor", pod.start, pod.end)[0] if pod.first else pod.start
+
     def moved_bytes(self, pod: Pod) -> int:
-        return pod.bytes_per_s * (self.last_tick("cadvisor", pod) - pod.start)
+        return pod.bytes_per_s * (self.last_tick("cadvisor", pod) - self.counted_from(pod))
 
     def core_ms(self, pod: Pod) -> int:
         """Milli-core-seconds that its counters tell, from the start of each container to its last scrape."""
         last = self.last_tick("cadvisor", pod)
         if not pod.restart:
-            return pod.millicores_used * (last - pod.start)
+            return pod.millicores_used * (last - self.counted_from(pod))
         before = self.ticks("cadvisor", pod.start, pod.restart)[-1]
-        return pod.millicores_used * (before - pod.start + last - pod.restart)
+        return pod.millicores_used * (before - self.counted_from(pod) + last - pod.restart)
 
 
 def make_world(seed: int, cluster: str = "") -> World:
     chance = random.Random(seed)
-    step = chance.choice([30, 60])
+    step = chance.choice([60, 120])
     start = 1_790_812_800 + 86_400 * chance.randrange(20)
     world = World(seed, cluster or f"w{seed}", step, start)
     world.offsets = {
@@ -155,6 +163,7 @@ def make_world(seed: int, cluster: str = "") -> World:
     makers = (exclusive, sliced, replicated, claimed, plain)
     for number, make in enumerate(makers):
         make(world, chance, f"node-{number}")
+        daemon(world, chance, f"node-{number}")
     world.pods.append(
         Pod(
             "team-0",
@@ -288,10 +297,18 @@ def claimed(world: World, chance: random.Random, node: str) -> None:
             add(world, chance, ("claims", f"half-{half}-{number}", node), span, places=places, gpus=Fraction(1, 2))
 
 
+def daemon(world: World, chance: random.Random, node: str) -> None:
+    """What runs on every node all the time, so that its exporter always has something to tell."""
+    span = (world.start + 4 * world.step, world.end - 4 * world.step)
+    add(world, chance, ("kube-system", f"proxy-{node}", node), span, first=True)
+
+
 def plain(world: World, chance: random.Random, node: str) -> None:
     step = world.step
-    down, later = sorted(moment(world, world.start + step * chance.randrange(100, 1200)) for _ in range(2))
-    spell = (moment(world, later + 30 * step), moment(world, later + 70 * step))
+    down, later = sorted(moment(world, world.start + step * chance.randrange(100, 500)) for _ in range(2))
+    over = moment(world, down + 20 * step)
+    begin = moment(world, max(over, later) + 30 * step)
+    spell = (begin, moment(world, begin + 40 * step))
     world.nodes.append(
         Node(
             node,
@@ -299,7 +316,7 @@ def plain(world: World, chance: random.Random, node: str) -> None:
             (),
             0,
             (("topology_kubernetes_io_zone", "a"),),
-            down=(down, moment(world, down + 20 * step)),
+            down=(down, over),
             cordoned=spell,
         )
     )
