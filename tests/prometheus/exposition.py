@@ -1,13 +1,14 @@
 """A world's schedule as the series that exporters would have written of it: for promtool, or as the answer of a server."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from tests.prometheus.world import Node, Place, Pod, World
 
-Series = tuple[str, dict[str, str], list[tuple[int, float]]]
-MIB = 2**20
+Samples = Sequence[tuple[int, float]]
+Series = tuple[str, dict[str, str], Samples]
+Row = tuple[str, str, dict[str, str], Samples]  # with its target
 KSM, DCGM, CADVISOR, KUBELET, SCHEDULER = "ksm", "dcgm", "cadvisor", "kubelet", "scheduler"
 OWN_POD = {KSM: "kube-state-metrics-0", DCGM: "nvidia-dcgm-exporter-x7"}
 
@@ -22,9 +23,7 @@ def series(world: World, style: str = "plain") -> Iterator[Series]:
             yield name, respelled({**mine, "instance": instance}, target, style), part
 
 
-def addresses(
-    world: World, target: str, labels: dict[str, str], samples: list[tuple[int, float]]
-) -> Iterator[tuple[str, list[tuple[int, float]]]]:
+def addresses(world: World, target: str, labels: dict[str, str], samples: Samples) -> Iterator[tuple[str, Samples]]:
     """kube-state-metrics moves once, and all its series with it."""
     if target != KSM:
         yield labels.get("Hostname") or labels.get("node", "") or target, samples
@@ -52,7 +51,7 @@ def respelled(labels: dict[str, str], target: str, style: str) -> dict[str, str]
     return labels
 
 
-def every(world: World) -> Iterator[tuple[str, str, dict[str, str], list[tuple[int, float]]]]:
+def every(world: World) -> Iterator[Row]:
     for pod in world.pods:
         yield from pod_state(world, pod)
         yield from pod_use(world, pod)
@@ -73,7 +72,7 @@ def every(world: World) -> Iterator[tuple[str, str, dict[str, str], list[tuple[i
         yield KSM, "kube_namespace_labels", labels, [(at, 1) for at in world.ticks(KSM, world.start, world.end)]
 
 
-def pod_state(world: World, pod: Pod) -> Iterator[tuple[str, str, dict[str, str], list[tuple[int, float]]]]:
+def pod_state(world: World, pod: Pod) -> Iterator[Row]:
     labels = {"namespace": pod.namespace, "pod": pod.name, "uid": pod.uid}
     born, gone = pod.start, pod.end + pod.lingers + (pod.waits if pod.start == pod.end else 0)
     ticks = world.ticks(KSM, born, gone)
@@ -103,7 +102,7 @@ def pod_state(world: World, pod: Pod) -> Iterator[tuple[str, str, dict[str, str]
         )
 
 
-def pod_use(world: World, pod: Pod) -> Iterator[tuple[str, str, dict[str, str], list[tuple[int, float]]]]:
+def pod_use(world: World, pod: Pod) -> Iterator[Row]:
     if not pod.node:
         return
     labels = {"namespace": pod.namespace, "pod": pod.name, "node": pod.node}
@@ -119,7 +118,7 @@ def pod_use(world: World, pod: Pod) -> Iterator[tuple[str, str, dict[str, str], 
     yield CADVISOR, "container_network_transmit_bytes_total", {**labels, "id": group, "interface": "eth0"}, moved
 
 
-def node_state(world: World, node: Node) -> Iterator[tuple[str, str, dict[str, str], list[tuple[int, float]]]]:
+def node_state(world: World, node: Node) -> Iterator[Row]:
     ticks = world.ticks(KSM, world.start, world.end)
     labels = {"node": node.name}
     told = {f"label_{key}": value for key, value in node.labels}
@@ -133,9 +132,7 @@ def node_state(world: World, node: Node) -> Iterator[tuple[str, str, dict[str, s
     yield KSM, "kube_node_spec_unschedulable", labels, cordoned
 
 
-def board_rows(
-    world: World, node: Node, board: str
-) -> Iterator[tuple[str, str, dict[str, str], list[tuple[int, float]]]]:
+def board_rows(world: World, node: Node, board: str) -> Iterator[Row]:
     """Each row of a board by who is on it; boards' own values stand on all of them."""
     rows: dict[tuple[tuple[str, str], ...], list[tuple[int, int, int]]] = {}
     energy, before = 7_000_000_000, None
@@ -189,7 +186,10 @@ def write_text(out: TextIO, found: Iterator[Series]) -> int:
 def answer(found: Iterator[Series]) -> dict[str, Any]:
     """The body of `/api/v1/query` of a range vector."""
     result = [
-        {"metric": {"__name__": name, **{key: value for key, value in labels.items() if value}}, "values": [[at, f"{value:g}" if value < 1000 else str(int(value))] for at, value in samples]}
+        {
+            "metric": {"__name__": name, **{key: value for key, value in labels.items() if value}},
+            "values": [[at, str(value)] for at, value in samples],
+        }
         for name, labels, samples in found
-    ]  # fmt: skip
+    ]
     return {"status": "success", "data": {"resultType": "matrix", "result": result}}

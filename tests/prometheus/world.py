@@ -6,6 +6,7 @@ Pods start and end at multiples of the scrape interval after midnight, and none 
 import random
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 HOURS = 26
 IDLE_WATTS = 75
@@ -114,7 +115,7 @@ class World:
         for pod, _ in self.held(board):
             bounds |= {at for at in (pod.start, pod.end) if start < at < end}
         points = sorted(bounds)
-        return sum(self.watts(board, a) * (b - a) * 1000 for a, b in zip(points, points[1:], strict=False))
+        return sum(self.watts(board, a) * (b - a) * 1000 for a, b in pairwise(points))
 
     def energy(self) -> dict[str, Fraction]:
         """Milli-joules by pod: what its boards took up to each scrape at which it was there, shared with whoever else was."""
@@ -122,7 +123,7 @@ class World:
         for node in self.nodes:
             for board in node.boards:
                 ticks = self.ticks("dcgm", self.start, self.end)
-                for before, at in zip(ticks, ticks[1:], strict=False):
+                for before, at in pairwise(ticks):
                     since = node.reboot if before < node.reboot <= at else before
                     there = self.sharers(board, at)
                     total = sum(place.weight for _, place in there)
@@ -217,11 +218,12 @@ def named(chance: random.Random, group: str, number: int) -> str:
 
 
 def details(world: World, chance: random.Random, start: int, end: int) -> dict[str, object]:
-    step, found = world.step, {}
+    step = world.step
+    found: dict[str, object] = {}
     if end - start > 20 * step and chance.random() < 0.4:
-        found["restart"] = moment(world, start + step * chance.randrange(5, (end - start) // step - 5))
-        if not start + 3 * step < int(found["restart"]) < end - 3 * step:
-            found.pop("restart")
+        restart = moment(world, start + step * chance.randrange(5, (end - start) // step - 5))
+        if start + 3 * step < restart < end - 3 * step:
+            found["restart"] = restart
     found["lingers"] = chance.choice([0, 0, step * 30])
     found["phase_after"] = chance.choice(["Succeeded", "Failed"])
     found["cores"] = chance.randrange(1, 64)

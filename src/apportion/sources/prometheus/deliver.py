@@ -92,12 +92,13 @@ class Window:
             for metric in exporter.used:
                 if metric in self.reading.names and self.unmeasured(exporter):
                     yield from watch.used(exporter, metric)
-            if "counter" in self.reading.how.energy:
-                for metric in exporter.energy:
-                    yield from watch.energy(exporter, metric, power=False)
-            if "power" in self.reading.how.energy and self.without_counter(exporter):
-                for metric in exporter.power:
-                    yield from watch.energy(exporter, metric, power=True)
+            for word in self.reading.how.energy:
+                if word == "counter":
+                    for metric in exporter.energy:
+                        yield from watch.energy(exporter, metric, power=False)
+                elif word == "power" and self.without_counter(exporter):
+                    for metric in exporter.power:
+                        yield from watch.energy(exporter, metric, power=True)
 
     def unmeasured(self, exporter: Exporter) -> bool:
         """Whether any pod asks for such devices, or may hold one by a claim, of which no better metric spoke."""
@@ -114,10 +115,10 @@ class Window:
         )
 
     def without_counter(self, exporter: Exporter) -> bool:
+        """Whether there may be boards whose joules nobody counted so far."""
         devices = self.measured.devices
-        return not any(metric in self.reading.names for metric in exporter.energy) or bool(
-            devices.boards - devices.energies
-        )
+        counted = any(metric in self.reading.names for metric in exporter.energy)
+        return not counted or not devices.energies or bool(devices.boards - devices.energies)
 
 
 def result(read: Iterator[Found | Progress], kind: type[Found]) -> Generator[Progress, None, Found]:

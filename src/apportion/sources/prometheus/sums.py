@@ -72,8 +72,8 @@ def things(part: Part, how: Counter) -> Iterator[Series]:
 
 
 def read_counter(reading: Reading, pods: Pods, how: Counter, into: Sums) -> Iterator[Progress]:
-    """Growth of a counter by pod."""
-    for part in reading.parts(how.selector, "namespace"):
+    """Growth of a counter by pod. A target's series stay together: they tell whether one of them is new."""
+    for part in reading.parts(how.selector, "instance"):
         if isinstance(part, Progress):
             yield part
             continue
