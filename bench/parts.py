@@ -23,6 +23,7 @@ from apportion.model.times import Interval
 from bench.measure import Clock, peak_gb
 from bench.peaks import peaks
 from bench.slurm import slurm_1m
+from bench.prometheus import prometheus_day
 from bench.spark import spark
 from bench.traces import surf_lisa
 from bench.worlds import FOUR, HOURS, NODE_HOUR, NODES, START_S, TEAMS, ZONE, Size, world_of, write_usage
@@ -299,6 +300,7 @@ PARTS: dict[str, Callable[[Path], Figures]] = {
     "surf_lisa": surf_lisa,
     "slurm_1m": slurm_1m,
     "spark": spark,
+    "prometheus_day": prometheus_day,
 }
 
 # (part, path to the figure, bound, how): what the project promises.
@@ -318,4 +320,7 @@ TARGETS: tuple[tuple[str, tuple[str, ...], float, str], ...] = (
     ("peaks", ("peak_shapley_200_teams_seconds",), 10, "at most"),
     ("surf_lisa", ("plan_seconds_first",), 10, "at most"),
     ("slurm_1m", ("seconds",), 30, "at most"),
+    ("prometheus_day", ("import_seconds",), 300, "at most"),
+    ("prometheus_day", ("six_metrics_seconds",), 300, "at most"),
+    ("prometheus_day", ("six_metrics_peak_gb",), 1, "at most"),
 )

@@ -1,15 +1,11 @@
 """A day of a thousand GPUs, every 30 s, through a real Prometheus: how long the import takes and how much memory."""
 
 import shutil
-import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
-
-import httpx
 
 from apportion.model.delivery import Delivery
 from apportion.model.meters import GPU
@@ -22,6 +18,8 @@ from apportion.sources.prometheus.selectors import select
 from apportion.sources.prometheus.server import Server
 from apportion.sources.settings import stanza
 from bench.measure import peak_gb
+from tests.prometheus.server import backfill as fill
+from tests.prometheus.server import cannot_start, served
 
 START_S = 1_790_812_800  # 2026-10-01
 GPUS, PER_NODE, PER_POD, STEP_S = 1000, 8, 4, 30
@@ -61,10 +59,13 @@ def write_series(out: TextIO, series: str, number: int, value: Value) -> None:
 def families() -> Iterator[Callable[[TextIO], None]]:
     """Each writes one file: promtool reads a file once for every block of it."""
     for name, value in DCGM.items():
-        yield lambda out, name=name, value=value: [  # type: ignore[misc]
-            write_series(out, f"{name}{{{labels_of(gpu)}}}", gpu, value) for gpu in range(GPUS)
-        ]
+        yield partial(write_boards, name, value)
     yield write_pods
+
+
+def write_boards(name: str, value: Value, out: TextIO) -> None:
+    for gpu in range(GPUS):
+        write_series(out, f"{name}{{{labels_of(gpu)}}}", gpu, value)
 
 
 def write_pods(out: TextIO) -> None:
@@ -84,7 +85,7 @@ def write_pods(out: TextIO) -> None:
             write_series(out, series, node, lambda _node, _at, amount=amount: amount)  # type: ignore[misc]
 
 
-def backfill(folder: Path) -> Path:
+def prepared(folder: Path) -> Path:
     """The server's data; made once."""
     data = folder / "prometheus-day"
     if (data / "done").exists():
@@ -95,50 +96,17 @@ def backfill(folder: Path) -> Path:
         with text.open("w", encoding="utf-8") as out:
             write(out)
             out.write("# EOF\n")
-        command = ["promtool", "tsdb", "create-blocks-from", "--max-block-duration=24h", "openmetrics", str(text), str(data)]  # fmt: skip
-        subprocess.run(command, check=True, capture_output=True)
+        fill(text, data, hours=24)
         text.unlink()
     (data / "done").touch()
     return data
 
 
-@contextmanager
-def served(data: Path) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    config = data.parent / "prometheus-day.yml"
-    config.write_text("global: {scrape_interval: 1m}\n", encoding="utf-8")
-    command = [
-        "prometheus", f"--config.file={config}", f"--storage.tsdb.path={data}", f"--web.listen-address=127.0.0.1:{port}",
-        "--storage.tsdb.retention.time=100y", "--log.level=error",
-    ]  # fmt: skip
-    server = subprocess.Popen(command)
-    try:
-        url = f"http://127.0.0.1:{port}"
-        wait_for(url)
-        yield url
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def wait_for(url: str) -> None:
-    for _ in range(600):
-        try:
-            if httpx.get(f"{url}/-/ready").status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.1)
-    raise SystemExit("Prometheus did not start")
-
-
 def prometheus_day(folder: Path) -> dict[str, Any]:
     """1,000 GPUs x 6 metrics x 30 s for a day, with their pods: the import, and all six metrics read and integrated."""
-    if not shutil.which("promtool"):
-        return {"skipped": "no Prometheus is installed"}
-    with served(backfill(folder)) as url:
+    if reason := cannot_start():
+        return {"skipped": reason}
+    with served(prepared(folder)) as url:
         settings = {"name": "k8s", "kind": "prometheus", "url": url}
         started, steps = time.perf_counter(), 0
         delivery = None

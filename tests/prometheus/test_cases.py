@@ -40,7 +40,7 @@ def row(labels: dict[str, str] = POD, **more: str) -> dict[str, str]:
 
 
 def save(folder: Path, lines: Sequence[Line], at: Sequence[int] = ticks()) -> None:
-    result = [
+    result: list[dict[str, Any]] = [
         {
             "metric": {"__name__": name, **labels},
             "values": [[time, str(value(time) if callable(value) else value)] for time in at],

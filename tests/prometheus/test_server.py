@@ -5,7 +5,6 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +118,7 @@ def run_seconds(found: Delivery, meter: str) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def recipe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, Any], Delivery]]:
+def recipe(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Delivery]:
     """Its truth, and three days of it in one delivery."""
     if reason := cannot_start():
         pytest.skip(reason)
@@ -135,7 +134,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str,
         (found,) = (
             one for one in read(stanza, Path(), Interval(truth["t0"], truth["t1"])) if isinstance(one, Delivery)
         )
-    yield truth, found
+    return truth, found
 
 
 def test_the_recipes_truth(recipe: tuple[dict[str, Any], Delivery], record_property: Any) -> None:

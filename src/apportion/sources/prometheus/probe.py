@@ -170,7 +170,8 @@ def longest(look: Look, name: str, series: list[dict[str, str]]) -> Series | Non
         sample
         for labels in series[:: max(1, len(series) // 5)][:6]
         for sample in look.outside.samples(
-            Selector(name, tuple(Matcher(key, "=", value) for key, value in labels.items() if key != "__name__")), look.day
+            Selector(name, tuple(Matcher(key, "=", value) for key, value in labels.items() if key != "__name__")),
+            look.day,
         )
     ]
     return max(some, key=lambda one: len(one.times), default=None)

@@ -43,6 +43,23 @@ class Counter:
 
 
 @dataclass
+class Grown:
+    """Growth of counters, and how many samples told of it."""
+
+    amount: Sums
+    told: Sums
+
+    @classmethod
+    def of(cls, buckets: Buckets) -> "Grown":
+        return cls(Sums(buckets), Sums(buckets))
+
+    def add(self, key: Hashable, part: Buckets, grown: Series) -> None:
+        bucket = part.of(grown.times)
+        self.amount.add(key, part, bucket, grown.values)
+        self.told.add(key, part, bucket, np.ones_like(grown.values))
+
+
+@dataclass
 class Levels:
     """Integrals of gauges and the seconds that they cover."""
 
@@ -71,7 +88,7 @@ def things(part: Part, how: Counter) -> Iterator[Series]:
             yield Series(series[0].labels, times, values)
 
 
-def read_counter(reading: Reading, pods: Pods, how: Counter, into: Sums) -> Iterator[Progress]:
+def read_counter(reading: Reading, pods: Pods, how: Counter, into: Grown) -> Iterator[Progress]:
     """Growth of a counter by pod. A target's series stay together: they tell whether one of them is new."""
     for part in reading.parts(how.selector, "instance"):
         if isinstance(part, Progress):
@@ -81,7 +98,7 @@ def read_counter(reading: Reading, pods: Pods, how: Counter, into: Sums) -> Iter
         for one in things(part, how):
             grown = growth(one.times, one.values, reading.how.pad_s, born=is_born(one, seen, reading.how.pad_s))
             for key, mine in pods.owner_of(Series(one.labels, one.times, grown)):
-                into.add(key, part.buckets, part.buckets.of(mine.times), mine.values)
+                into.add(key, part.buckets, mine)
 
 
 def read_gauge(reading: Reading, pods: Pods, gauge: Selector, into: Levels, gaps: Gaps) -> Iterator[Progress]:

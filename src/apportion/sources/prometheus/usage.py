@@ -14,7 +14,7 @@ from apportion.sources.prometheus.loose import Loose
 from apportion.sources.prometheus.pods import Pod, Pods
 from apportion.sources.prometheus.samples import NS, Buckets
 from apportion.sources.prometheus.steps import Steps, clipped
-from apportion.sources.prometheus.sums import Levels, Sums
+from apportion.sources.prometheus.sums import Grown, Levels
 
 MICRO = 1_000_000
 
@@ -25,13 +25,13 @@ class Measured:
 
     buckets: Buckets
     devices: Devices
-    cpu: Sums = field(init=False)
+    cpu: Grown = field(init=False)
     memory: Levels = field(init=False)
-    network: Sums = field(init=False)
-    kepler: Sums = field(init=False)
+    network: Grown = field(init=False)
+    kepler: Grown = field(init=False)
 
     def __post_init__(self) -> None:
-        self.cpu, self.network, self.kepler = Sums(self.buckets), Sums(self.buckets), Sums(self.buckets)
+        self.cpu, self.network, self.kepler = (Grown.of(self.buckets) for _ in range(3))
         self.memory = Levels.of(self.buckets)
 
 
@@ -99,8 +99,10 @@ class Writer:
     def used(self, key: str, meter: str, bucket: int, ran: int, held: int) -> int | None:
         """The level that was used on average, in base units; None where nothing was measured."""
         if meter == "cpu":
-            grown = self.measured.cpu.get(key)
-            return None if grown is None else rounded(int(grown[bucket]) * METERS["cpu"].base, ran * NS)
+            grown, told = self.measured.cpu.amount.get(key), self.measured.cpu.told.get(key)
+            if grown is None or told is None or not told[bucket]:
+                return None
+            return rounded(int(grown[bucket]) * METERS["cpu"].base, ran * NS)
         if meter == "memory":
             return self.memory(key, bucket)
         amount, covered = self.activity(key, meter, bucket)
@@ -122,7 +124,7 @@ class Writer:
 
     def flows(self, key: str, pod: Pod, workload: str) -> None:
         for meter, amounts, unit in (
-            ("network", self.measured.network.get(key), 1),
+            ("network", self.measured.network.amount.get(key), 1),
             ("energy", self.joules(key), MICRO),
         ):
             if amounts is None:
@@ -144,7 +146,7 @@ class Writer:
         devices = self.measured.devices
         sources = {
             "counter": (devices.counter.get(key), self.loose.energy(key)),
-            "kepler": (self.measured.kepler.get(key),),
+            "kepler": (self.measured.kepler.amount.get(key),),
             "power": (devices.power.get(key),),
         }
         total: np.ndarray | None = None
