@@ -4,6 +4,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -23,6 +24,7 @@ from tests.prometheus.server import cannot_start, served
 
 START_S = 1_790_812_800  # 2026-10-01
 GPUS, PER_NODE, PER_POD, STEP_S = 1000, 8, 4, 30
+PART_S = 6 * 3600
 WINDOW = Interval(START_S, START_S + DAY_S)
 Value = Callable[[int, int], float]  # of a GPU or pod, at a time
 DCGM: dict[str, Value] = {
@@ -133,10 +135,9 @@ def read_all(settings: dict[str, str]) -> int:
     """All six metrics, six hours at a time: every sample fetched and merged by board."""
     count = 0
     with Web.of(stanza(settings, ("url",))) as web:
-        for metric in DCGM:
-            for start in range(WINDOW.start_s, WINDOW.end_s, 6 * 3600):
-                for one in Server(web).samples(select(metric), Interval(start, start + 6 * 3600)):
-                    count += len(union([one], 1000)[0])
+        spans = [Interval(start, start + PART_S) for start in range(WINDOW.start_s, WINDOW.end_s, PART_S)]
+        for metric, span in product(DCGM, spans):
+            count += sum(len(union([one], 1000)[0]) for one in Server(web).samples(select(metric), span))
     return count
 
 

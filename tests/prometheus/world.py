@@ -120,16 +120,15 @@ class World:
     def energy(self) -> dict[str, Fraction]:
         """Milli-joules by pod: what its boards took up to each scrape at which it was there, shared with whoever else was."""
         found: dict[str, Fraction] = {}
-        for node in self.nodes:
-            for board in node.boards:
-                ticks = self.ticks("dcgm", self.start, self.end)
-                for before, at in pairwise(ticks):
-                    since = node.reboot if before < node.reboot <= at else before
-                    there = self.sharers(board, at)
-                    total = sum(place.weight for _, place in there)
-                    for pod, place in there:
-                        share = self.joules(board, since, at) * place.weight / total
-                        found[pod.uid] = found.get(pod.uid, Fraction(0)) + share
+        ticks = list(pairwise(self.ticks("dcgm", self.start, self.end)))
+        for node, board in [(each, board) for each in self.nodes for board in each.boards]:
+            for before, at in ticks:
+                since = node.reboot if before < node.reboot <= at else before
+                there = self.sharers(board, at)
+                total = sum(place.weight for _, place in there)
+                for pod, place in there:
+                    share = self.joules(board, since, at) * place.weight / total
+                    found[pod.uid] = found.get(pod.uid, Fraction(0)) + share
         return found
 
     def last_tick(self, target: str, pod: Pod) -> int:

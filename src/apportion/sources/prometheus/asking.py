@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from apportion.errors import ProjectError
 from apportion.model.gpus import SCHEMES, Board
 from apportion.sources.outside.web import WEB_SETTINGS
 from apportion.sources.prometheus.selectors import Matcher, parse_matchers
@@ -51,7 +52,8 @@ class How:
 def how_of(found: Stanza) -> How:
     minutes = found.number("bucket_minutes", 60, 5, DAY_MINUTES)
     if DAY_MINUTES % minutes:
-        raise found.refuse("bucket_minutes", "a number of minutes that divides a day", minutes)
+        text = f"bucket_minutes must divide a day, and {minutes} does not"
+        raise ProjectError("invalid-setting", text, where=found.where)
     return How(
         source=found.text("name"),
         cluster=found.text("cluster", "kubernetes"),

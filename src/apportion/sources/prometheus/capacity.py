@@ -12,6 +12,7 @@ from apportion.model.meters import METERS
 from apportion.model.rows import CAPACITY
 from apportion.model.times import Interval
 from apportion.sources.prometheus.asking import How
+from apportion.sources.prometheus.context import PLACES, first_labels
 from apportion.sources.prometheus.nodes import SCALES, Node, Nodes, whole_boards
 from apportion.sources.prometheus.steps import Amount, Steps, clipped, combined, merged
 
@@ -31,16 +32,11 @@ class Offered:
         labels = sorted(node_labels(name, node, self.how).items())
         states = states_of(node)
         for meter, (capacity, missing) in sorted(self.meters(name, node).items()):
-            for start, end, amount in capacity:
-                for first, last, state in during(Interval(start, end), states):
-                    for a, b, broken in over(first, last, missing):
-                        gone = min(int(broken), int(amount)) if state == UP else 0
-                        for part, what in ((int(amount) - gone, state), (gone, DOWN)):
-                            if part:
-                                yield {
-                                    "source": self.how.source, "resource": name, "meter": meter, "start_s": a, "end_s": b,
-                                    "amount": part, "state": what, "labels": labels,
-                                }  # fmt: skip
+            for start, end, amount, state in pieces(capacity, missing, states):
+                yield {
+                    "source": self.how.source, "resource": name, "meter": meter, "start_s": start, "end_s": end, "amount": amount,
+                    "state": state, "labels": labels,
+                }  # fmt: skip
 
     def meters(self, name: str, node: Node) -> dict[str, tuple[Steps, Steps]]:
         """By meter what it has, and what of it the device plugin withholds as unhealthy; in base units."""
@@ -76,6 +72,22 @@ def balance(meter: str, has: Steps, hands_out: Steps, node: Node) -> tuple[Steps
             missing.append((a, b, int(base * max(amount - out, 0))))
     whole = [(a, b, int(base * whole_boards(Fraction(amount), len(node.boards)))) for a, b, amount in has]
     return merged(whole), merged(missing)
+
+
+def pieces(capacity: Steps, missing: Steps, states: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, int, str]]:
+    for start, end, amount in capacity:
+        for first, last, state in during(Interval(start, end), states):
+            yield from apart(first, last, int(amount), missing if state == UP else [], state)
+
+
+def apart(start: int, end: int, amount: int, missing: Steps, state: str) -> Iterator[tuple[int, int, int, str]]:
+    """What is withheld of a node that is up is down by itself."""
+    for first, last, withheld in over(start, end, missing):
+        gone = min(int(withheld), amount)
+        if amount > gone:
+            yield first, last, amount - gone, state
+        if gone:
+            yield first, last, gone, DOWN
 
 
 def over(start: int, end: int, steps: Steps) -> Iterator[tuple[int, int, Amount]]:
@@ -122,5 +134,5 @@ def during(span: Interval, states: list[tuple[int, int, str]]) -> Iterator[tuple
 
 def node_labels(name: str, node: Node, how: How) -> dict[str, str]:
     found = {f"k8s.node_label.{key}": value for key, value in node.labels.items()}
-    found |= {"k8s.cluster": how.cluster, "k8s.node": name}
+    found |= first_labels(node.labels, PLACES) | {"k8s.cluster": how.cluster, "k8s.node": name}
     return found | ({"gpu.model": node.model} if node.model else {})

@@ -21,13 +21,28 @@ QUEUES = (
 )  # fmt: skip
 FIRST_OF = {
     "ml.queue": QUEUES,
-    "ml.cluster_queue": ("kueue.x-k8s.io/cluster-queue-name",),
-    "ml.priority": ("kueue.x-k8s.io/priority-class", "ray.io/priority-class-name"),
+    "kueue.local-queue": ("kueue.x-k8s.io/local-queue-name", "kueue.x-k8s.io/queue-name"),
+    "kueue.cluster-queue": ("kueue.x-k8s.io/cluster-queue-name",),
+    "kueue.priority-class": ("kueue.x-k8s.io/priority-class",),
     "ml.role": (
         STEP, "training.kubeflow.org/replica-type", "ray.io/node-type", "jobset.sigs.k8s.io/replicatedjob-name", "volcano.sh/task-spec",
     ),
     "ml.attempt": ("jobset.sigs.k8s.io/restart-attempt", "volcano.sh/job-retry-count"),
     "ml.creator": ("workflows.argoproj.io/creator-email", "workflows.argoproj.io/creator"),
+}  # fmt: skip
+
+
+PLACES = {  # of nodes: how clouds and node autoscalers call the same thing
+    "k8s.instance_type": ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"),
+    "k8s.node_group": (
+        "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name", "karpenter.sh/nodepool", "cloud.google.com/gke-nodepool",
+        "kubernetes.azure.com/agentpool", "agentpool",
+    ),
+    "k8s.zone": ("topology.kubernetes.io/zone",),
+    "k8s.region": ("topology.kubernetes.io/region",),
+    "k8s.capacity_type": (
+        "karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType", "cloud.google.com/gke-provisioning", "kubernetes.azure.com/scalesetpriority",
+    ),
 }  # fmt: skip
 
 
@@ -51,10 +66,13 @@ def run_of(labels: Mapping[str, str], owner: Owner) -> Owner:
     return owner
 
 
+def first_labels(labels: Mapping[str, str], wanted: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """For each of our names the first of the keys that is there."""
+    return {ours: value for ours, keys in wanted.items() if (value := next(filter(None, map(labels.get, keys)), None))}
+
+
 def ml_labels(labels: Mapping[str, str], run: Owner) -> dict[str, str]:
-    found = {
-        ours: value for ours, keys in FIRST_OF.items() if (value := next(filter(None, map(labels.get, keys)), None))
-    }
+    found = first_labels(labels, FIRST_OF)
     if run.kind:
         found |= {"ml.run": run.name, "ml.kind": run.kind}
     return found

@@ -1,6 +1,6 @@
 """A window from end to end: pods, nodes, requests, what was measured; then rows."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -14,12 +14,13 @@ from apportion.sources.prometheus.capacity import Offered
 from apportion.sources.prometheus.devices import Devices, Watch
 from apportion.sources.prometheus.gaps import Gaps
 from apportion.sources.prometheus.held import Holding, Requests, read_requests
-from apportion.sources.prometheus.nodes import Nodes, read_nodes
-from apportion.sources.prometheus.pods import RUNNING, Pods, read_pods
+from apportion.sources.prometheus.nodes import SCALES, Nodes, read_nodes
+from apportion.sources.prometheus.pods import RUNNING, Pod, Pods, read_pods
 from apportion.sources.prometheus.reading import Outside, Reading
 from apportion.sources.prometheus.samples import NS, Buckets
 from apportion.sources.prometheus.selectors import Matcher, Selector, select
 from apportion.sources.prometheus.spelling import Keys
+from apportion.sources.prometheus.steps import Steps
 from apportion.sources.prometheus.storage import Claims, read_claims
 from apportion.sources.prometheus.sums import Counter, read_counter, read_gauge
 from apportion.sources.prometheus.usage import MICRO, Measured, Rows, Writer, rounded
@@ -92,13 +93,13 @@ class Window:
             for metric in exporter.used:
                 if metric in self.reading.names and self.unmeasured(exporter):
                     yield from watch.used(exporter, metric)
-            for word in self.reading.how.energy:
-                if word == "counter":
-                    for metric in exporter.energy:
-                        yield from watch.energy(exporter, metric, power=False)
-                elif word == "power" and self.without_counter(exporter):
-                    for metric in exporter.power:
-                        yield from watch.energy(exporter, metric, power=True)
+            yield from self.joules(watch, exporter)
+
+    def joules(self, watch: Watch, exporter: Exporter) -> Iterator[Progress]:
+        for word in self.reading.how.energy:
+            by_power = word == "power" and self.without_counter(exporter)
+            for metric in exporter.energy if word == "counter" else exporter.power if by_power else ():
+                yield from watch.energy(exporter, metric, power=by_power)
 
     def unmeasured(self, exporter: Exporter) -> bool:
         """Whether any pod asks for such devices, or may hold one by a claim, of which no better metric spoke."""
@@ -150,8 +151,7 @@ def write(found: Window, files: tuple[FileDigest, ...]) -> Delivery:
     writer = Writer(Rows(how.source), found.measured, held, found.pods, how.energy)
     register = Register(how, window, namespaces(found.reading, found.keys))
     for key, pod in ran.items():
-        model = found.measured.devices.models.get(key, "")
-        writer.pod(key, register.pod(pod, model))
+        writer.pod(key, register.pod(pod, model_of(key, pod, held[key], found)))
     for place, steps in sorted(found.claims.asked.items()):
         if steps:
             workload = register.claim(place, steps, found.claims.labels.get(place, {}))
@@ -161,6 +161,14 @@ def write(found: Window, files: tuple[FileDigest, ...]) -> Delivery:
     problems = [*unread(found), *holding.problems.values(), *offered.problems.values(), *found.gaps.problems()]
     tables = {"usage": writer.rows.table(), "capacity": capacity, "workloads": register.table()}
     return Delivery(how.source, window, tables, tuple(problems), files)
+
+
+def model_of(key: str, pod: Pod, held: Mapping[str, Steps], found: Window) -> str:
+    """Of those that hold accelerators: as the node's labels call it, else as the exporter does."""
+    if not set(held) - set(SCALES):
+        return ""
+    node = found.nodes.found.get(pod.node)
+    return (node.model if node else "") or found.measured.devices.models.get(key, "")
 
 
 def volumes(rows: Rows, workload: str, place: tuple[str, str], found: Window) -> None:

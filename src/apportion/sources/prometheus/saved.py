@@ -59,13 +59,12 @@ def read_saved(path: str, base: Path, where: str, always: tuple[Matcher, ...]) -
     metrics: dict[str, list[Series]] = {}
     digests = []
     for file in input_files(path, base, FORMATS, where):
-        count = 0
         with Stream(file) as stream:
-            for body in answers(stream.read_all(), file):
-                for one in series_of(body, file):
-                    metrics.setdefault(one.labels.get("__name__", ""), []).append(one)
-                    count += len(one.times)
+            found = [one for body in answers(stream.read_all(), file) for one in series_of(body, file)]
+            count = sum(len(one.times) for one in found)
             digests.append(FileDigest(file.name, stream.sha256, count, str(count)))
+        for one in found:
+            metrics.setdefault(one.labels.get("__name__", ""), []).append(one)
     return Saved(metrics, tuple(digests), always)
 
 

@@ -35,6 +35,7 @@ KEYS = (
     "topology.kubernetes.io/zone", "karpenter.sh/nodepool", "karpenter.sh/capacity-type", "eks.amazonaws.com/nodegroup",
     "eks.amazonaws.com/capacityType", "cloud.google.com/gke-nodepool", "cloud.google.com/gke-spot", "cloud.google.com/gke-accelerator",
     "cloud.google.com/gke-tpu-accelerator", "kubernetes.azure.com/agentpool", "agentpool",
+    "alpha.eksctl.io/nodegroup-name", "beta.kubernetes.io/instance-type", "cloud.google.com/gke-provisioning", "kubernetes.azure.com/scalesetpriority",
     "nvidia.com/gpu.product", "nvidia.com/gpu.count", "nvidia.com/gpu.replicas", "nvidia.com/gpu.sharing-strategy", "nvidia.com/gpu.memory",
     "nvidia.com/mig.strategy", "nvidia.com/gpu.family", "nvidia.com/gpu.present",
 )  # fmt: skip

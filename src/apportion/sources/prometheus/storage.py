@@ -29,22 +29,26 @@ class Claims:
 def read_claims(reading: Reading, gaps: Gaps, keys: Keys) -> Iterator[Claims | Progress]:
     claims = Claims(used=Levels.of(Buckets(reading.window, reading.how.bucket_s)))
     bound: dict[Place, Steps] = {}
-    for selector, into in ((ASKED, claims.asked), (BOUND, bound)):
-        for part in reading.parts(selector, "namespace"):
-            if isinstance(part, Progress):
-                yield part
-                continue
-            for place, series in by_place(part.series).items():
-                held = hold(*union(series), part.step(series[0]), reading.how.pad_s)
-                if selector is ASKED:
-                    gaps.note(selector.name, held, "/".join(place))
-                into.setdefault(place, []).extend(clipped(steps_of(held), part.buckets.window))
+    yield from read_steps(reading, ASKED, claims.asked, gaps)
+    yield from read_steps(reading, BOUND, bound, None)
     yield from read_used(reading, claims)
     for place, steps in claims.asked.items():
         whole = positive(merged(steps))
         claims.asked[place] = overlap(positive(merged(bound[place])), whole) if place in bound else whole
     tell(reading, claims, keys)
     yield claims
+
+
+def read_steps(reading: Reading, selector: Selector, into: dict[Place, Steps], gaps: Gaps | None) -> Iterator[Progress]:
+    for part in reading.parts(selector, "namespace"):
+        if isinstance(part, Progress):
+            yield part
+            continue
+        for place, series in by_place(part.series).items():
+            held = hold(*union(series), part.step(series[0]), reading.how.pad_s)
+            into.setdefault(place, []).extend(clipped(steps_of(held), part.buckets.window))
+            if gaps is not None:
+                gaps.note(selector.name, held, "/".join(place))
 
 
 def read_used(reading: Reading, claims: Claims) -> Iterator[Progress]:

@@ -75,11 +75,11 @@ class Writer:
             held.setdefault(meter, [(start, end, 0) for start, end, _ in pod.run])
         for number, span in self.spans(pod):
             ran = sum(end - start for start, end, _ in clipped(pod.run, span))
-            for meter, steps in held.items():
-                for start, end, amount in clipped(steps, span):
-                    used = self.used(key, meter, number, ran, int(amount))
-                    if amount or used is not None:
-                        self.rows.add(workload, meter, pod.node, start, end, int(amount), used)
+            pieces = [(meter, *step) for meter, steps in held.items() for step in clipped(steps, span)]
+            for meter, start, end, amount in pieces:
+                used = self.used(key, meter, number, ran, int(amount))
+                if amount or used is not None:
+                    self.rows.add(workload, meter, pod.node, start, end, int(amount), used)
         self.flows(key, pod, workload)
 
     def spans(self, pod: Pod) -> Iterator[tuple[int, Interval]]:
