@@ -189,7 +189,7 @@ def test_check_tells_what_is_there_and_what_is_not(tmp_path: Path) -> None:
         for status, text in texts
     )
     assert any(status == "note" and "no container_memory_working_set_bytes" in text for status, text in texts)
-    assert any(sign.fix.endswith("--metric-labels-allowlist=namespaces=[*]") for sign in signs)
+    assert any(sign.fix == "add namespaces=[*] to --metric-labels-allowlist of kube-state-metrics" for sign in signs)
     gap = world.gap[1] - world.gap[0]
     (scraped,) = (text for _, text in texts if text.startswith("kube_node_status_capacity is scraped"))
     assert f"every {world.step} s, with" in scraped

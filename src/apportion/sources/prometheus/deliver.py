@@ -135,7 +135,10 @@ def result(read: Iterator[Found | Progress], kind: type[Found]) -> Generator[Pro
 def deliver(
     outside: Outside, how: How, window: Interval, files: tuple[FileDigest, ...] = ()
 ) -> Iterator[Delivery | Progress]:
-    """The delivery of a window, after the progress of reading it."""
+    """The delivery of a window, after the progress of reading it. It begins with a whole bucket: half of one that is in the books would be
+    what the books make of it, an even share of what flowed.
+    """
+    window = Interval(window.start_s // how.bucket_s * how.bucket_s, window.end_s)
     reading = Reading(outside, how, window)
     reading.total = METRICS * len(reading.slices())
     found = Window(reading, Gaps(window), Keys.of(how.label_keys))

@@ -118,7 +118,10 @@ def labels(look: Look) -> Iterator[Sign]:
             yield Sign("ok", f"labels of {kind}: {', '.join(sorted(seen)[:8])}" + (" ..." if len(seen) > 8 else ""))
     if absent:
         text = f"kube-state-metrics tells no labels of {', '.join(absent)}: owners and queues cannot be matched by them"
-        fix = f"start kube-state-metrics with --metric-labels-allowlist={','.join(lacking)}"
+        flag = ",".join(lacking)
+        fix = f"start kube-state-metrics with --metric-labels-allowlist={flag}"
+        if len(absent) < len(ALLOWLIST):  # the flag is there, and names others
+            fix = f"add {flag} to --metric-labels-allowlist of kube-state-metrics"
         yield Sign("wrong" if worst == "wrong" else "note", text, fix)
 
 
