@@ -109,7 +109,7 @@ def prometheus_day(folder: Path) -> dict[str, Any]:
     if reason := cannot_start():
         return {"skipped": reason}
     with served(prepared(folder)) as url:
-        settings = {"name": "k8s", "kind": "prometheus", "url": url}
+        settings = {"name": "k8s", "kind": "prometheus", "url": url, "cluster": "bench"}
         started, steps = time.perf_counter(), 0
         delivery = None
         for found in read(settings, folder, WINDOW):
@@ -134,7 +134,7 @@ def prometheus_day(folder: Path) -> dict[str, Any]:
 def read_all(settings: dict[str, str]) -> int:
     """All six metrics, six hours at a time: every sample fetched and merged by board."""
     count = 0
-    with Web.of(stanza(settings, ("url",))) as web:
+    with Web.of(stanza(settings, ("url", "cluster"))) as web:
         spans = [Interval(start, start + PART_S) for start in range(WINDOW.start_s, WINDOW.end_s, PART_S)]
         for metric, span in product(DCGM, spans):
             count += sum(len(union([one], 1000)[0]) for one in Server(web).samples(select(metric), span))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apportion.errors import InputError
+from apportion.errors import InputError, ProjectError
 from apportion.model.delivery import Delivery
 from apportion.model.meters import GPU
 from apportion.model.times import Interval
@@ -53,7 +53,7 @@ def save(folder: Path, lines: Sequence[Line], at: Sequence[int] = ticks()) -> No
 
 def deliver(folder: Path, lines: Sequence[Line], at: Sequence[int] = ticks(), **settings: Any) -> Delivery:
     save(folder, lines, at)
-    stanza = {"name": "k8s", "kind": "prometheus", "path": "answer.json", **settings}
+    stanza = {"name": "k8s", "kind": "prometheus", "path": "answer.json", "cluster": "c", **settings}
     (found,) = (one for one in read(stanza, folder, Interval(T0, T0 + 6 * HOUR)) if isinstance(one, Delivery))
     return found
 
@@ -253,7 +253,7 @@ def test_what_a_pod_is_part_of(tmp_path: Path, labels: dict[str, str], run: str,
     owner = {**POD, "owner_kind": "PyTorchJob", "owner_name": "g"}
     found = deliver(tmp_path, [*pod(cpu=1), ("kube_pod_owner", owner, 1), ("kube_pod_labels", {**POD, **labels}, 1)])
     (workload,) = found.tables["workloads"].to_pylist()
-    assert workload["run"] == f"k8s/kubernetes/ml/{kind}/{run}"
+    assert workload["run"] == f"k8s/c/ml/{kind}/{run}"
     mine = dict(workload["labels"])
     assert (mine["ml.run"], mine["ml.kind"]) == (run, kind)
     assert mine.get("ml.queue") == ("q" if any("queue" in key for key in labels) else None)
@@ -261,7 +261,7 @@ def test_what_a_pod_is_part_of(tmp_path: Path, labels: dict[str, str], run: str,
 
 def test_pods_without_a_uid_are_known_by_name(tmp_path: Path) -> None:
     found = deliver(tmp_path, pod({"namespace": "ml", "pod": "old"}, cpu=1))
-    assert found.tables["workloads"]["workload"].to_pylist() == ["k8s/kubernetes/ml/old"]
+    assert found.tables["workloads"]["workload"].to_pylist() == ["k8s/c/ml/old"]
 
 
 @pytest.mark.parametrize(
@@ -270,15 +270,31 @@ def test_pods_without_a_uid_are_known_by_name(tmp_path: Path) -> None:
 def test_what_is_no_answer_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "answer.json").write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as refused:
-        list(read({"name": "k8s", "kind": "prometheus", "path": "answer.json"}, tmp_path, None))
+        list(read({"name": "k8s", "kind": "prometheus", "path": "answer.json", "cluster": "c"}, tmp_path, None))
     assert refused.value.code == "not-an-answer"
 
 
 def test_what_is_missing_is_told_with_its_flag(tmp_path: Path) -> None:
     save(tmp_path, pod(nvidia_com_gpu=1))
-    signs = list(probe({"name": "k8s", "kind": "prometheus", "path": "answer.json"}, tmp_path))
+    signs = list(probe({"name": "k8s", "kind": "prometheus", "path": "answer.json", "cluster": "c"}, tmp_path))
     wrong = {sign.text: sign.fix for sign in signs if sign.status == "wrong"}
     assert any("kube_node_status_capacity" in text for text in wrong)
     assert any(
         fix.startswith("start kube-state-metrics with --metric-labels-allowlist=pods=[") for fix in wrong.values()
     )
+
+
+def test_a_pod_on_no_known_node_is_listed(tmp_path: Path) -> None:
+    found = deliver(tmp_path, [line for line in pod(node="", cpu=1) if line[0] != "kube_pod_info"])
+    assert [(problem.where, problem.code) for problem in found.problems] == [("ml/train-0", "no-node")]
+    assert found.tables["usage"].num_rows == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"bucket_minutes": 7}, {"match": "nonsense"}, {"energy": ["wind"]}, {"labels": {"pood": "a"}}, {"network": "up"}],
+)
+def test_wrong_settings_are_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    with pytest.raises(ProjectError) as refused:
+        deliver(tmp_path, pod(cpu=1), **wrong)
+    assert refused.value.code == "invalid-setting"

@@ -103,7 +103,7 @@ def test_staleness_markers_change_nothing(tmp_path: Path) -> None:
         headers = {"Content-Encoding": "snappy", "Content-Type": "application/x-protobuf"}
         packed = bytes(cramjam.snappy.compress_raw(body))
         assert httpx.post(f"{address}/api/v1/write", content=packed, headers=headers).status_code == 204
-        stanza = {"name": "k8s", "kind": "prometheus", "url": address}
+        stanza = {"name": "k8s", "kind": "prometheus", "url": address, "cluster": "c"}
         (found,) = (one for one in read(stanza, Path(), Interval(start, start + 7200)) if isinstance(one, Delivery))
     assert run_seconds(found, "gpu") == {"uid-marked": 3540, "uid-plain": 3540}
 
@@ -130,7 +130,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], De
     truth = json.loads(Path(names[1]).read_text(encoding="utf-8"))
     backfill(Path(names[0]), folder / "data")
     with served(folder / "data") as address:
-        stanza = {"name": "k8s", "kind": "prometheus", "url": address}
+        stanza = {"name": "k8s", "kind": "prometheus", "url": address, "cluster": "c"}
         (found,) = (
             one for one in read(stanza, Path(), Interval(truth["t0"], truth["t1"])) if isinstance(one, Delivery)
         )
@@ -178,7 +178,7 @@ def test_check_tells_what_is_there_and_what_is_not(tmp_path: Path) -> None:
         out.write("# EOF\n")
     backfill(tmp_path / "now.om", tmp_path / "data")
     with served(tmp_path / "data") as address:
-        signs = list(probe({"name": "k8s", "kind": "prometheus", "url": address}, tmp_path))
+        signs = list(probe({"name": "k8s", "kind": "prometheus", "url": address, "cluster": "c"}, tmp_path))
     texts = [(sign.status, sign.text) for sign in signs]
     assert ("ok", f"{address.removeprefix('http://')} answers") in texts
     assert any(
@@ -197,7 +197,7 @@ def test_check_tells_what_is_there_and_what_is_not(tmp_path: Path) -> None:
 
 
 def test_check_says_that_nobody_answers(tmp_path: Path) -> None:
-    stanza = {"name": "k8s", "kind": "prometheus", "url": "http://127.0.0.1:9", "retries": 0}
+    stanza = {"name": "k8s", "kind": "prometheus", "url": "http://127.0.0.1:9", "cluster": "c", "retries": 0}
     (sign,) = probe(stanza, tmp_path)
     assert sign.status == "wrong"
     assert "127.0.0.1:9" in sign.text

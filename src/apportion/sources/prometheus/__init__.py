@@ -25,9 +25,9 @@ name = "k8s"
 kind = "prometheus"
 url = "http://localhost:9090"     # Prometheus, VictoriaMetrics, Thanos or Mimir
 # token = "env:PROMETHEUS_TOKEN"  # or username and password
-cluster = "kubernetes"            # the cluster's name, as other sources call it
-# match = 'cluster="kubernetes"'  # where the server holds several clusters
-since = 2026-10-01                # the first day to read
+cluster = "CHOOSE-A-NAME"         # part of every pod's id; the same as in your other sources of this cluster
+# match = 'cluster="research"'    # where the server holds several clusters
+# since = "2026-11-01"            # the first day to read; that of last month unless given
 """
 
 

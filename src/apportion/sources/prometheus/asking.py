@@ -56,7 +56,7 @@ def how_of(found: Stanza) -> How:
         raise ProjectError("invalid-setting", text, where=found.where)
     return How(
         source=found.text("name"),
-        cluster=found.text("cluster", "kubernetes"),
+        cluster=found.text("cluster"),
         always=matchers(found),
         renamed=found.words("labels", RENAMED),
         label_keys=found.names("label_keys"),

@@ -12,7 +12,7 @@ from apportion.sources.live import Progress
 from apportion.sources.prometheus.asking import How
 from apportion.sources.prometheus.capacity import Offered
 from apportion.sources.prometheus.devices import Devices, Watch
-from apportion.sources.prometheus.gaps import Gaps
+from apportion.sources.prometheus.gaps import LISTED, Gaps
 from apportion.sources.prometheus.held import Holding, Requests, read_requests
 from apportion.sources.prometheus.nodes import SCALES, Nodes, read_nodes
 from apportion.sources.prometheus.pods import RUNNING, Pod, Pods, read_pods
@@ -161,7 +161,13 @@ def write(found: Window, files: tuple[FileDigest, ...]) -> Delivery:
             volumes(writer.rows, workload, place, found)
     offered = Offered(how)
     capacity = offered.table(found.nodes)
-    problems = [*unread(found), *holding.problems.values(), *offered.problems.values(), *found.gaps.problems()]
+    problems = [
+        *unread(found),
+        *nowhere(found),
+        *holding.problems.values(),
+        *offered.problems.values(),
+        *found.gaps.problems(),
+    ]
     tables = {"usage": writer.rows.table(), "capacity": capacity, "workloads": register.table()}
     return Delivery(how.source, window, tables, tuple(problems), files)
 
@@ -186,6 +192,14 @@ def volumes(rows: Rows, workload: str, place: tuple[str, str], found: Window) ->
                 used = rounded(int(levels.amount.found[place][number]), int(covered[number]))
             first, last = max(start, span.start_s), min(end, span.end_s)
             rows.add(workload, "storage", f"storage/{'/'.join(place)}", first, last, int(asked), used)
+
+
+def nowhere(found: Window) -> list[Problem]:
+    """Pods that ran where nobody says."""
+    lost = sorted(pod.shown for pod in found.pods.found.values() if pod.run and not pod.node)
+    told = "it ran on a node that nobody names: kube_pod_info says nothing of it; it is not counted"
+    rest = [Problem(RUNNING.name, "no-node", f"and {len(lost) - LISTED} more pods")] if len(lost) > LISTED else []
+    return [*(Problem(name, "no-node", told) for name in lost[:LISTED]), *rest]
 
 
 def unread(found: Window) -> list[Problem]:

@@ -60,6 +60,7 @@ class Look:
     how: How
     day: Interval
     names: set[str]
+    when: str = "in the last day"
 
 
 def probe(settings: Mapping[str, Any], base: Path) -> Iterator[Sign]:
@@ -69,7 +70,7 @@ def probe(settings: Mapping[str, Any], base: Path) -> Iterator[Sign]:
         how = how_of(found)
         if "path" in settings:
             saved = read_saved(found.text("path"), base, found.where, how.always)
-            yield from signs(Look(saved, how, saved.days(), saved.names(saved.days())))
+            yield from signs(Look(saved, how, saved.days(), saved.names(saved.days()), "in the saved answers"))
             return
         with Web.of(found) as web:
             server = Server(web, how.always)
@@ -93,7 +94,7 @@ def clock(now: int) -> Iterator[Sign]:
 def signs(look: Look) -> Iterator[Sign]:
     missing = [name for name in NEEDED if name not in look.names]
     if missing:
-        yield Sign("wrong", f"in the last day there is no {', '.join(missing)}: nobody tells what ran", KSM)
+        yield Sign("wrong", f"{look.when} there is no {', '.join(missing)}: nobody tells what ran", KSM)
     for name, (what, fix) in USEFUL.items():
         if name not in look.names:
             yield Sign("note", f"no {name}: {what} will not be known", fix)
@@ -184,13 +185,13 @@ def gaps(name: str, one: Series, look: Look) -> Iterator[Sign]:
     step = look.how.step_s or usual_step([one.times])
     holes = [(before, after) for before, after in pairwise(one.times.tolist()) if after - before > 2 * step]
     if not holes:
-        yield Sign("ok", f"{name} is scraped every {step} s, without gaps in the last day")
+        yield Sign("ok", f"{name} is scraped every {step} s, without gaps {look.when}")
         return
     shown = "; ".join(f"{after - before} s from {instant_text(before)}" for before, after in holes[:SHOWN])
     total = int(np.sum([after - before for before, after in holes]))
     too_long = any(after - before > look.how.pad_s for before, after in holes)
     yield Sign(
         "wrong" if too_long else "note",
-        f"{name} is scraped every {step} s, with {len(holes)} gaps of {total} s together in the last day: {shown}",
+        f"{name} is scraped every {step} s, with {len(holes)} gaps of {total} s together {look.when}: {shown}",
         "gaps up to pad_minutes are bridged and listed as estimated; see why the target was not scraped",
     )
