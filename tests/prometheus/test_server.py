@@ -5,7 +5,9 @@ import struct
 import subprocess
 import sys
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import cramjam
@@ -201,3 +203,33 @@ def test_check_says_that_nobody_answers(tmp_path: Path) -> None:
     (sign,) = probe(stanza, tmp_path)
     assert sign.status == "wrong"
     assert "127.0.0.1:9" in sign.text
+
+
+class Partial(BaseHTTPRequestHandler):
+    """A VictoriaMetrics of which one store is down."""
+
+    def do_GET(self) -> None:
+        self.answer(b'{"status":"success","isPartial":true,"data":["kube_pod_info"]}')
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.answer(b'{"status":"success","isPartial":true,"data":{"resultType":"vector","result":[]}}')
+
+    def answer(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
+def test_a_part_of_an_answer_is_none() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Partial) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        stanza = {"name": "k8s", "kind": "prometheus", "cluster": "c", "url": f"http://127.0.0.1:{server.server_port}"}
+        with pytest.raises(ApportionError) as refused:
+            list(read(stanza, Path(), Interval(0, 3600)))
+        server.shutdown()
+    assert refused.value.code == "half-response"

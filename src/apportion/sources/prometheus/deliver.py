@@ -2,9 +2,10 @@
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TypeVar
 
-from apportion.errors import Problem
+from apportion.errors import InputError, Problem
 from apportion.model.accelerators import EXPORTERS, Exporter
 from apportion.model.delivery import Delivery, FileDigest
 from apportion.model.times import Interval, instant_text
@@ -110,10 +111,14 @@ class Window:
 
     def asks(self, key: str, exporter: Exporter) -> bool:
         pod = self.pods.found[key]
-        vendor = {"dcgm-exporter": "nvidia.com/", "AMD device-metrics-exporter": "amd.com/"}.get(exporter.name, "")
-        return bool(pod.run) and any(
-            "/" in resource and resource.startswith(vendor) for resource in self.requests.found.get(key, {})
-        )
+        meters = {found[0] for resource in self.requests.found.get(key, {}) if (found := self.share(pod, resource))}
+        return bool(pod.run) and exporter.meter in meters
+
+    def share(self, pod: Pod, resource: str) -> tuple[str, Fraction] | None:
+        try:
+            return self.nodes.node(pod.node).share(resource, self.reading.how)
+        except InputError:  # is told when it is counted
+            return None
 
     def without_counter(self, exporter: Exporter) -> bool:
         """Whether there may be boards whose joules nobody counted so far."""

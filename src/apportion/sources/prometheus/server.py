@@ -9,11 +9,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from apportion.errors import InputError
 from apportion.model.times import Interval, instant_text
 from apportion.sources.outside.web import Web
 from apportion.sources.prometheus.answers import matrix
 from apportion.sources.prometheus.samples import Series
 from apportion.sources.prometheus.selectors import Matcher, Selector
+
+WHOLE = {
+    "partial_response": "false",
+    "deny_partial_response": "1",
+}  # how Thanos and VictoriaMetrics are told; others pass it over
+PARTIAL = b'"isPartial":true'
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +54,30 @@ class Server:
         return float(found["result"][0])
 
     def raw(self, query: str, span: Interval) -> Iterator[Series]:
-        form = {"query": query, "time": f"{span.end_s - 1}.999"}
-        body = self.web.fetch("POST", "/api/v1/query", form=form)
+        body = self.whole("POST", "/api/v1/query", {"query": query, "time": f"{span.end_s - 1}.999"})
         try:
             yield from matrix(body)
         except (ValueError, KeyError, TypeError, IndexError) as error:
-            begin = body[:80].decode("utf-8", "replace")
-            raise self.web.told(
-                "bad-response",
-                f"{self.web.host} did not answer {query[:80]} at {instant_text(span.end_s)} with series but with {begin!r}",
-            ) from error
+            raise self.strange(f"{query[:80]} at {instant_text(span.end_s)}", body) from error
 
     def data(self, method: str, path: str, asked: Mapping[str, Any]) -> Any:
-        body = self.web.fetch(method, path, **{"params" if method == "GET" else "form": asked})
+        body = self.whole(method, path, asked)
         try:
-            document = json.loads(body)
-            return document["data"]
+            return json.loads(body)["data"]
         except (ValueError, KeyError, TypeError) as error:
-            begin = body[:80].decode("utf-8", "replace")
-            raise self.web.told("bad-response", f"{self.web.host}{path} answered with {begin!r}") from error
+            raise self.strange(path, body) from error
+
+    def whole(self, method: str, path: str, asked: Mapping[str, Any]) -> bytes:
+        """An answer of which nothing is missing."""
+        body = self.web.fetch(method, path, **{"params" if method == "GET" else "form": {**asked, **WHOLE}})
+        if PARTIAL in body[:200]:
+            text = f"{self.web.host}{path} has a part of the answer only: some of its stores do not answer"
+            raise self.web.told("half-response", text)
+        return body
+
+    def strange(self, asked: str, body: bytes) -> InputError:
+        begin = body[:80].decode("utf-8", "replace")
+        return self.web.told("bad-response", f"{self.web.host} answered {asked} with {begin!r}")
 
 
 def bounds(span: Interval) -> dict[str, str]:
