@@ -1,7 +1,6 @@
 """The settings of a stanza, checked before anything is asked."""
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from apportion.errors import ProjectError
 from apportion.model.gpus import SCHEMES, Board
@@ -43,10 +42,6 @@ class How:
     bucket_s: int = 3600
     pad_s: int = 1800
     step_s: int = 0  # 0: as found
-
-    @property
-    def replicas(self) -> Fraction | None:
-        return Fraction(1, self.board.replicas) if self.board.replicas else None
 
 
 def how_of(found: Stanza) -> How:

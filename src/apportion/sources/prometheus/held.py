@@ -74,6 +74,12 @@ class Holding:
     nodes: Nodes
     devices: Devices
     problems: dict[tuple[str, str], Problem] = field(default_factory=dict)
+    holders: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # of boards that claims name
+
+    def __post_init__(self) -> None:
+        for key, places in self.devices.claims.items():
+            for place in places:
+                self.holders.setdefault(place, []).append(key)
 
     def of(self, key: str, requests: dict[str, Steps]) -> dict[str, Steps]:
         pod = self.pods.found[key]
@@ -106,12 +112,7 @@ class Holding:
         """Boards that rows with a claim name this pod on. Those that several pods hold at once are shared evenly."""
         parts = []
         for place, share in self.devices.claims.get(key, {}).items():
-            others = [
-                self.pods.found[other].run
-                for other, places in self.devices.claims.items()
-                if place in places and other != key
-            ]
-            running = combined([self.pods.found[key].run, *others])
+            running = combined(self.pods.found[holder].run for holder in self.holders[place])
             shared: Steps = [(a, b, METERS[CLAIMED].base * share / count) for a, b, count in running]
             parts.append(overlap(self.pods.found[key].run, shared))
         return combined(parts)

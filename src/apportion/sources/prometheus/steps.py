@@ -90,9 +90,5 @@ def holes(steps: Steps) -> list[Interval]:
     return [Interval(before[1], after[0]) for before, after in pairwise(steps) if after[0] > before[1]]
 
 
-def seconds(steps: Iterable[Step]) -> int:
-    return sum(end - start for start, end, _ in steps)
-
-
 def positive(steps: Iterable[Step]) -> Steps:
     return [step for step in steps if step[2] > 0]
