@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from apportion.errors import InputError
@@ -53,7 +53,7 @@ class Period:
     def previous(self) -> "Period":
         return Period(self.year - (self.month == 1), (self.month - 2) % 12 + 1)
 
-    def interval(self, zone: ZoneInfo) -> Interval:
+    def interval(self, zone: tzinfo) -> Interval:
         return Interval(day_start(self.first_day, zone), day_start(self.next.first_day, zone))
 
 
@@ -87,7 +87,7 @@ def parse_periods(text: str, today: date) -> list[Period]:
     return [parse_period(text)]
 
 
-def parse_instant(text: str, zone: ZoneInfo | None = None, where: str = "") -> int:
+def parse_instant(text: str, zone: tzinfo | None = None, where: str = "") -> int:
     """UTC seconds of an ISO 8601 time. Without an offset it needs a `zone`. Parts of a second are cut off on both ends of an interval alike."""
     found = INSTANT.fullmatch(text.strip())
     if not found:
@@ -118,7 +118,7 @@ def instant_text(second: int) -> str:
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def day_start(day: date, zone: ZoneInfo) -> int:
+def day_start(day: date, zone: tzinfo) -> int:
     """The first second of a local day. Where midnight does not exist the day starts at the jump; a day that does not exist has no seconds."""
     midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
     second = int(midnight.timestamp())
@@ -132,11 +132,11 @@ def day_start(day: date, zone: ZoneInfo) -> int:
     return low
 
 
-def local_day(second: int, zone: ZoneInfo) -> date:
+def local_day(second: int, zone: tzinfo) -> date:
     return datetime.fromtimestamp(second, tz=zone).date()
 
 
-def months(interval: Interval, zone: ZoneInfo) -> Iterator[Interval]:
+def months(interval: Interval, zone: tzinfo) -> Iterator[Interval]:
     """The whole local months that an interval touches; a moment without length touches its own."""
     last = local_day(max(interval.start_s, interval.end_s - 1), zone)
     first = local_day(interval.start_s, zone)
@@ -146,7 +146,7 @@ def months(interval: Interval, zone: ZoneInfo) -> Iterator[Interval]:
         month = month.next
 
 
-def days(interval: Interval, zone: ZoneInfo) -> Iterator[tuple[date, Interval]]:
+def days(interval: Interval, zone: tzinfo) -> Iterator[tuple[date, Interval]]:
     """The local days that an interval touches, each with its part of the interval."""
     day = local_day(interval.start_s, zone)
     while (start := day_start(day, zone)) < interval.end_s:

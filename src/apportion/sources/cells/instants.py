@@ -4,8 +4,7 @@ A time without an offset is local to the given zone. On a clock that goes back i
 is skipped it counts from before the jump. That is what `parse_instant` does, here for a whole column.
 """
 
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,8 +28,8 @@ START = datetime(1970, 1, 1, tzinfo=UTC)
 NEVER = frozenset({"unknown", "none", "n/a", "null"})  # what schedulers write for an end that has not come
 
 
-def instants(column: pa.Array, zone: ZoneInfo, form: str = "iso") -> Parsed:
-    """The code of a bad row is `invalid-time`."""
+def instants(column: pa.Array, zone: tzinfo, form: str = "iso") -> Parsed:
+    """`form` is one of FORMS, or a format such as `%d.%m.%Y %H:%M`. The code of a bad row is `invalid-time`."""
     if is_text(column):
         values = per_distinct(column, lambda cells: from_text(cells, zone, form))
     elif pa.types.is_null(column.type):
@@ -43,7 +42,7 @@ def instants(column: pa.Array, zone: ZoneInfo, form: str = "iso") -> Parsed:
     return Parsed(values, dict.fromkeys(bad, "invalid-time"))
 
 
-def from_typed(column: pa.Array, zone: ZoneInfo, form: str) -> pa.Array:
+def from_typed(column: pa.Array, zone: tzinfo, form: str) -> pa.Array:
     kind = column.type
     if pa.types.is_date(kind):
         return to_utc(pc.multiply(pc.cast(pc.cast(column, pa.date32()), pa.int32()).cast(SECOND), 86_400), zone)
@@ -64,11 +63,13 @@ def from_typed(column: pa.Array, zone: ZoneInfo, form: str) -> pa.Array:
     )
 
 
-def from_text(column: pa.Array, zone: ZoneInfo, form: str) -> pa.Array:
+def from_text(column: pa.Array, zone: tzinfo, form: str) -> pa.Array:
     if form in PER_SECOND:
         digits = pc.if_else(pc.match_substring_regex(column, r"^-?[0-9]{1,18}(?:\.[0-9]{1,18})?$"), column, None)
         numbers = pc.cast(pc.replace_substring_regex(digits, r"\..*$", ""), pa.int64())
         return floor_divide(numbers, PER_SECOND[form])
+    if "%" in form:
+        return pa.array([formatted(cell, zone, form) for cell in column.to_pylist()], SECOND)
     for kind in (pa.timestamp("s", "UTC"), pa.timestamp("s")):  # all of one form: the usual case, and the quick one
         try:
             seconds = pc.cast(pc.cast(column, kind), pa.int64())
@@ -78,7 +79,7 @@ def from_text(column: pa.Array, zone: ZoneInfo, form: str) -> pa.Array:
     return from_mixed_text(column, zone)
 
 
-def from_mixed_text(column: pa.Array, zone: ZoneInfo) -> pa.Array:
+def from_mixed_text(column: pa.Array, zone: tzinfo) -> pa.Array:
     if pc.any(pc.match_substring(column, "."), min_count=0).as_py():
         column = pc.replace_substring_regex(column, r"(:[0-9]{2})\.[0-9]{1,9}", r"\1")
     absolute = pc.match_substring_regex(column, ABSOLUTE)
@@ -91,16 +92,26 @@ def from_mixed_text(column: pa.Array, zone: ZoneInfo) -> pa.Array:
     return pc.coalesce(seconds, to_utc(naive, zone))
 
 
-def one(cell: str | None, zone: ZoneInfo) -> int | None:
+def one(cell: str | None, zone: tzinfo) -> int | None:
     try:
         return None if cell is None else parse_instant(cell, zone)
     except InputError:
         return None
 
 
-def to_utc(local: pa.Array, zone: ZoneInfo) -> pa.Array:
+def formatted(cell: str | None, zone: tzinfo, form: str) -> int | None:
+    try:
+        moment = datetime.strptime(cell.strip(), form) if cell is not None else None  # noqa: DTZ007 - the zone follows
+    except ValueError:
+        return None
+    if moment is None:
+        return None
+    return int(((moment if moment.tzinfo else moment.replace(tzinfo=zone)) - START) // timedelta(seconds=1))
+
+
+def to_utc(local: pa.Array, zone: tzinfo) -> pa.Array:
     """Local wall-clock seconds to UTC, by the offset of each distinct quarter of an hour."""
-    if zone.key == "UTC" or local.null_count == len(local):
+    if getattr(zone, "key", "") == "UTC" or local.null_count == len(local):
         return local
     inside = pc.and_(pc.greater_equal(local, FIRST + 86_400), pc.less_equal(local, LAST - 86_400))
     local = pc.if_else(inside, local, None)
@@ -109,7 +120,7 @@ def to_utc(local: pa.Array, zone: ZoneInfo) -> pa.Array:
     return pc.subtract(local, pa.array(offsets, SECOND).take(quarters.indices))
 
 
-def offset(local_s: int, zone: ZoneInfo) -> int:
+def offset(local_s: int, zone: tzinfo) -> int:
     moment = (START + timedelta(seconds=local_s)).replace(tzinfo=zone)
     shift = moment.utcoffset()
     return int(shift.total_seconds()) if shift is not None else 0

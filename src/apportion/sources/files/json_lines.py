@@ -19,6 +19,7 @@ from apportion.sources.files.stream import CHUNK, Stream
 
 LONGEST_LINE = 2**24
 BLOCK_ROWS = 2**16
+DEEPEST = 100
 DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 
 
@@ -71,7 +72,26 @@ def decode(line: str, *, halves: bool) -> dict[str, Any]:
         raise ValueError("more than one object, or none")
     if halves:  # half of a surrogate pair is no character
         json.dumps(found, ensure_ascii=False).encode()
+    refuse_deep(found, line)
     return found
+
+
+def refuse_deep(found: Any, written: str) -> None:
+    """Python's own bound is that of its stack, which depends on who asks; ours is the same everywhere."""
+    if written.count("[") + written.count("{") <= DEEPEST:
+        return
+    level = [found]
+    for _ in range(DEEPEST):
+        level = [inner for value in level for inner in insides(value)]
+        if not level:
+            return
+    raise ValueError(f"it is nested over {DEEPEST} deep")
+
+
+def insides(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [inner for inner in value.values() if isinstance(inner, dict | list)]
+    return [inner for inner in value if isinstance(inner, dict | list)]
 
 
 def as_text(data: bytes, before: int, file: InputFile) -> str:

@@ -1,4 +1,4 @@
-"""Custom logs: usage, capacity, reservations or workloads from CSV, Parquet or JSON lines, by a mapping of columns in the stanza.
+"""Custom logs: usage, capacity, reservations or workloads from CSV, Parquet or JSON, by a mapping of columns in the stanza.
 
 A row that cannot be taken is listed with its place and left out: a log carries no money. One delivery a run; its window is the
 setting `window`, else the period asked for, else the whole months that the rows cover.
@@ -15,7 +15,7 @@ from apportion.sources.settings import stanza
 from apportion.sources.usage.delivery import read_log
 from apportion.sources.usage.mapping import SETTINGS, mapping
 
-FORMATS = ("csv", "parquet", "jsonl")
+FORMATS = ("csv", "parquet", "jsonl", "json")
 
 
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:

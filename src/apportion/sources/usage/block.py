@@ -1,6 +1,6 @@
 """A block of log rows to columns: who, when, where, how much. Rows that cannot be taken are marked and masked out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -9,16 +9,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.meters import METERS
-from apportion.model.rows import SECOND
+from apportion.model.rows import SECOND, UNITS
 from apportion.sources.cells.amounts import amounts, portion
 from apportion.sources.cells.gpus import gpus
-from apportion.sources.cells.instants import PER_SECOND, floor_divide, instants
+from apportion.sources.cells.instants import PER_SECOND, floor_divide
 from apportion.sources.cells.labels import labels_from_cells, labels_from_columns
 from apportion.sources.cells.marks import Marks
 from apportion.sources.cells.parsed import Parsed
 from apportion.sources.cells.text import mask_of, rows_where, shown, text
+from apportion.sources.usage.clock import Clock
+from apportion.sources.usage.durations import durations
 from apportion.sources.usage.mapping import How, MeterColumn
-from apportion.sources.usage.units import SHARED
+from apportion.sources.usage.units import SHARED, sized
 from apportion.sources.usage.words import in_our_words
 
 FAULTS = {
@@ -26,6 +28,7 @@ FAULTS = {
     "negative-amount": "is negative",
     "too-many-digits": "is too large",
     "invalid-time": "is not a time",
+    "unknown-unit": "has a unit that nobody knows (set units)",
     "unknown-share": "is a part of a GPU whose size nobody said (set sharing)",
 }
 
@@ -38,10 +41,32 @@ class Block:
     part: pa.Table
     first_row: int
     marks: Marks
+    failed: Mapping[str, Mapping[int, str]] = field(default_factory=dict)  # expressions without a value, by row
     keep: pa.Array = field(init=False)
+    clock: Clock = field(init=False)
 
     def __post_init__(self) -> None:
         self.keep = pa.repeat(pa.scalar(True), self.rows)
+        self.clock = self.how.clock(self.part)
+        zones = self.clock.unknown()
+        self.drop(mask_of(zones, self.rows), "unknown-time-zone", lambda row: f"there is no {self.shown('zone', row)}")
+        for column, rows in self.failed.items():
+            self.without(column, rows)
+
+    def shown(self, name: str, row: int) -> str:
+        column = self.how.columns[name]
+        return shown(column, self.cells(column), row)
+
+    def without(self, column: str, rows: Mapping[int, str]) -> None:
+        """Rows for which an expression has no value: left out, unless it only gives an amount or a label."""
+        if column in self.how.columns.values():
+            self.drop(mask_of(rows, self.rows), "no-value", lambda row: f"{column}: {rows[row]}")
+            return
+        self.marks.add(
+            (self.first_row + row for row in sorted(rows)),
+            "no-value",
+            lambda row: f"{column}: {rows[row - self.first_row]}; this value is left out",
+        )
 
     @property
     def rows(self) -> int:
@@ -87,20 +112,29 @@ class Block:
         """Starts and ends; the end of what still runs is null."""
         start = self.instant("start")
         self.drop(start.is_null(), "invalid-time", "the row has no start")
-        if "duration" in self.how.columns:
-            parsed = amounts(self.cells(self.how.columns["duration"]), 1)
-            self.drop_bad(parsed, self.how.columns["duration"])
-            end = pc.add(start, floor_divide(parsed.values, PER_SECOND.get(self.how.time, 1)))
-        else:
-            end = self.instant("end")
+        duration = self.how.columns.get("duration")
+        end = pc.add(start, self.seconds(duration)) if duration else self.instant("end")
         self.drop(pc.less(end, start), "reversed-period", "the row ends before it starts")
         return start, end
+
+    def seconds(self, column: str) -> pa.Array:
+        """Of a duration: in the unit that the stanza names, else in that of times; or as people write it, `01:30:00`."""
+        cells = self.cells(column)
+        per = PER_SECOND.get(self.how.time, 1)
+        unit = Fraction(1, per) if self.how.duration is None else self.how.duration
+        if unit == Fraction(1, per):
+            parsed = amounts(cells, 1)
+            if not parsed.bad:
+                return floor_divide(parsed.values, per)
+        parsed = durations(cells, unit)
+        self.drop_bad(parsed, column)
+        return parsed.values
 
     def instant(self, name: str) -> pa.Array:
         column = self.how.columns.get(name)
         if column is None:
             return pa.nulls(self.rows, SECOND)
-        parsed = instants(self.cells(column), self.how.zone, self.how.time)
+        parsed = self.clock(self.cells(column))
         self.drop_bad(parsed, column)
         return parsed.values
 
@@ -200,7 +234,23 @@ class Block:
         """Base units, where `scale` of them are one of the log's units."""
         if meter in SHARED:
             return gpus(cells, scale, self.how.board, measured=measured)
-        return amounts(cells, int(scale), measured=measured)
+        return self.with_units(meter, cells, amounts(cells, int(scale), measured=measured))
+
+    def with_units(self, meter: str, cells: pa.Array, parsed: Parsed) -> Parsed:
+        """Cells that are no number may be one with its unit: `64 GiB`."""
+        odd = {row: str(cells[row].as_py()) for row, code in parsed.bad.items() if code == "invalid-number"}
+        if not odd:
+            return parsed
+        known = {cell: sized(cell, self.how.suffixes[meter]) for cell in set(odd.values())}
+        values, bad = parsed.values.to_pylist(), dict(parsed.bad)
+        for row, cell in odd.items():
+            found = known[cell]
+            if isinstance(found, str):
+                bad[row] = found
+            else:
+                values[row] = found
+                del bad[row]
+        return Parsed(pa.array(values, UNITS), bad)
 
     def amount(self, meter: str, column: str, cells: pa.Array | None = None) -> pa.Array:
         """A bad amount leaves out this meter of the row, not the row."""

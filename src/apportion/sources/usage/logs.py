@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import partial
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,11 +16,13 @@ from apportion.sources.files.paths import InputFile
 from apportion.sources.files.read import read_sheet
 from apportion.sources.files.sheet import Sheet, once
 from apportion.sources.usage.block import Block
+from apportion.sources.usage.expressions.columns import Made, Places, make
 from apportion.sources.usage.mapping import How
 
 LABEL = "label:"  # label columns of a workload log, until one map is made of them
 MAP = "labels"
 WIDE = pa.decimal128(38, 0)
+NO_PLACES = Places((), {}, {})
 
 
 @dataclass
@@ -38,19 +40,25 @@ def read_logs(files: Sequence[InputFile], how: How) -> Log:
     log = Log()
     seen: dict[str, str] = {}
     for file in files:
-        sheet = read_sheet(file, partial(how.wanted, file), how.delimiter)
+        sheet = read_sheet(file, lambda header, file=file: how.places(file, header).columns, how.delimiter)  # type: ignore[misc]  # bound per turn
         once(sheet, seen)
         read_sheet_into(log, sheet, how)
     return log
 
 
 def read_sheet_into(log: Log, sheet: Sheet, how: How) -> None:
-    marks = Marks(sheet.file.name, sheet.where)
+    rows = Rows(sheet)
+    marks = Marks(sheet.file.name, rows.where)
     for bad in sheet.bad_rows:
         marks.note("malformed-row", bad.message, bad.where)
     control = Decimal(0)
-    for first_row, part in sheet.parts():
-        block = Block(how, part, first_row, marks)
+    places = how.places(sheet.file, sheet.header) if sheet.header else NO_PLACES
+    for base_row, part in sheet.parts():
+        made = make(part, places, how.clock, sheet.file)
+        for row in made.childless:
+            marks.note("no-items", f"{how.explode} holds no array with items", sheet.where(base_row + row))
+        first_row = rows.add(base_row, made)
+        block = Block(how, made.table, first_row, marks, made.failed)
         for table in READERS[how.records](block, list(sheet.header), log):
             log.rows.append(table)
             amount = table["allocated" if how.records == "usage" else "amount"]
@@ -59,6 +67,33 @@ def read_sheet_into(log: Log, sheet: Sheet, how: How) -> None:
     log.files.append(
         FileDigest(sheet.file.name, sheet.sha256, sheet.table.num_rows + len(sheet.bad_rows), str(control))
     )
+
+
+@dataclass
+class Rows:
+    """Rows of a sheet, or the items of an array in them, each with its place."""
+
+    sheet: Sheet
+    parents: list[np.ndarray] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, base_row: int, made: Made) -> int:
+        """The number of the block's first row."""
+        first = self.count if made.parents is not None else base_row
+        if made.parents is not None:
+            self.parents.append(made.parents + base_row)
+            self.count += len(made.parents)
+        return first
+
+    def where(self, row: int) -> str:
+        if not self.parents:
+            return self.sheet.where(row)
+        for parents in self.parents:
+            if row < len(parents):
+                parent = int(parents[row])
+                return f"{self.sheet.where(parent)} item {row - int(np.searchsorted(parents, parent))}"
+            row -= len(parents)
+        return self.sheet.file.name
 
 
 def read_usage(block: Block, header: list[str], log: Log) -> list[pa.Table]:

@@ -1,26 +1,31 @@
 """The stanza of a `usage` source: which column of a log is which part of our rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
 from fractions import Fraction
 from typing import Any
-from zoneinfo import ZoneInfo
+
+import pyarrow as pa
 
 from apportion.errors import ProjectError
 from apportion.model.gpus import SCHEMES, WHOLE, Board
 from apportion.model.meters import METERS
 from apportion.model.rows import OUTCOMES, STATES
-from apportion.model.times import Interval, parse_period, zone_named
+from apportion.model.times import Interval, parse_period
 from apportion.sources.cells.instants import FORMS
+from apportion.sources.cells.text import text
 from apportion.sources.files.paths import InputFile
-from apportion.sources.files.sheet import missing_columns
 from apportion.sources.settings import Stanza, nearest
-from apportion.sources.usage.units import OF_ALLOCATED, scale
+from apportion.sources.usage.clock import Clock, zone_of
+from apportion.sources.usage.durations import UNITS as DURATIONS
+from apportion.sources.usage.expressions.columns import Places, Wish, find_places
+from apportion.sources.usage.units import OF_ALLOCATED, scale, suffixes
 from apportion.sources.usage.words import OUTCOME_WORDS, STATE_WORDS
 
 SETTINGS = (
     "records", "columns", "meters", "used_meters", "units", "used_units", "time", "time_zone", "labels", "label_prefix", "labels_json",
-    "sharing", "outcomes", "states", "window", "delimiter",
+    "sharing", "outcomes", "states", "window", "delimiter", "explode",
 )  # fmt: skip
 COLUMNS = {  # parts of our rows that a log can give; the first one is required, and so is `start`
     "usage": (
@@ -29,6 +34,7 @@ COLUMNS = {  # parts of our rows that a log can give; the first one is required,
         "start",
         "end",
         "duration",
+        "zone",
         "meter",
         "allocated",
         "used",
@@ -36,11 +42,12 @@ COLUMNS = {  # parts of our rows that a log can give; the first one is required,
         "name",
         "outcome",
     ),
-    "capacity": ("resource", "start", "end", "duration", "meter", "amount", "state"),
-    "reservations": ("reservation", "start", "end", "duration", "meter", "amount"),
-    "workloads": ("workload", "start", "end", "duration", "run", "name", "outcome"),
+    "capacity": ("resource", "start", "end", "duration", "zone", "meter", "amount", "state"),
+    "reservations": ("reservation", "start", "end", "duration", "zone", "meter", "amount"),
+    "workloads": ("workload", "start", "end", "duration", "zone", "run", "name", "outcome"),
 }
 ALL = "*"
+UNIT_KEYS = (*METERS, "duration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,7 @@ class How:
         MeterColumn, ...
     ]  # one for each meter that has a column of its own; empty where a column names the meter
     scales: Mapping[str, Fraction]  # of every meter, for logs where a column names it
-    zone: ZoneInfo
+    zone: tzinfo
     board: Board = WHOLE  # into how many parts a shared GPU is cut
     time: str = "iso"
     labels: Mapping[str, str] = field(default_factory=dict)  # label -> column
@@ -76,31 +83,38 @@ class How:
     states: Mapping[str, str] = field(default_factory=dict)
     window: Interval | None = None
     delimiter: str = ","
+    suffixes: Mapping[str, Mapping[str, Fraction]] = field(default_factory=dict)  # base units in `64Gi`, by meter
+    duration: Fraction | None = None  # seconds in one of the log's; None: in the unit of `time`
+    explode: str = ""  # the path of an array whose items are the rows
 
-    def wanted(self, file: InputFile, header: Sequence[str]) -> list[str]:
-        """The log's columns that are read; refused where one is not there."""
-        named = [
-            *self.columns.values(),
-            *self.labels.values(),
-            *(meter.column for meter in self.meters),
-            *(meter.used for meter in self.meters if meter.used),
+    def wishes(self) -> list[Wish]:
+        """Every column that the stanza speaks of, with the setting that does; the zone's first, since times are read by it."""
+        columns = sorted(self.columns.items(), key=lambda item: item[0] != "zone")
+        return [
+            *(Wish(f"columns.{name}", text) for name, text in columns),
+            *(Wish(f"labels.{name}", text) for name, text in self.labels.items()),
+            *(Wish(f"meters.{meter.meter}", meter.column) for meter in self.meters),
+            *(Wish(f"used_meters.{meter.meter}", meter.used) for meter in self.meters if meter.used),
+            *([Wish("labels_json", self.labels_json)] if self.labels_json else []),
         ]
-        named += [self.labels_json] if self.labels_json else []
-        missing = [name for name in dict.fromkeys(named) if name not in header]
-        if missing:
-            raise missing_columns(missing, header, file)
-        return [*named, *self.other_columns(header)]
+
+    def places(self, file: InputFile, header: Sequence[str]) -> Places:
+        """Where they lie in a file; refused where one is not there."""
+        found = find_places(self.wishes(), self.explode, header, file, f"source {self.source!r}")
+        return replace(found, own=tuple(dict.fromkeys([*found.own, *self.other_columns(header)])))
+
+    def clock(self, part: pa.Table) -> Clock:
+        """For a block in the stanza's columns."""
+        zone = self.columns.get("zone")
+        return Clock(
+            self.zone, self.time, text(part[zone].combine_chunks()) if zone in part.column_names and zone else None
+        )
 
     def other_columns(self, header: Sequence[str]) -> list[str]:
         """Those that `labels = "*"` makes labels: all that nothing else reads."""
         if not self.all_labels:
             return []
-        read = {
-            *self.columns.values(),
-            self.labels_json,
-            *(meter.column for meter in self.meters),
-            *(meter.used for meter in self.meters),
-        }
+        read = {wish.text for wish in self.wishes()}
         return [name for name in dict.fromkeys(header) if name and name not in read]
 
 
@@ -116,7 +130,7 @@ def mapping(found: Stanza) -> How:
                 where=found.where,
                 hint=f'columns = {{{name} = "..."}}',
             )
-    zone = zone_named(found.text("time_zone", "UTC"), found.where)
+    zone = zone_of(found.text("time_zone", "UTC"), found.where)
     labels, everything = label_columns(found.settings.get("labels", {}), found)
     period = found.text("window", "")
     board = Board(**found.counts("sharing", SCHEMES))
@@ -128,7 +142,7 @@ def mapping(found: Stanza) -> How:
         scales=scales(found, board),
         zone=zone,
         board=board,
-        time=found.word("time", FORMS, "iso"),
+        time=time_form(found),
         labels=labels,
         all_labels=everything,
         label_prefix=found.text("label_prefix", ""),
@@ -137,7 +151,39 @@ def mapping(found: Stanza) -> How:
         states=own_words(found, "states", STATES, STATE_WORDS),
         window=parse_period(period, found.where).interval(zone) if period else None,
         delimiter=one_character(found),
+        suffixes={meter: suffixes(meter, unit) for meter, unit in meter_units(found).items()},
+        duration=duration_unit(found),
+        explode=found.text("explode", ""),
     )
+
+
+def time_form(found: Stanza) -> str:
+    """One of the known forms, or a format that says at least day, month and year or the like."""
+    form = found.text("time", "iso")
+    if "%" not in form:
+        return found.word("time", FORMS, "iso")
+    noon, later = datetime(2026, 10, 1, 12, tzinfo=UTC), datetime(2027, 11, 2, 12, tzinfo=UTC)
+    try:
+        read = datetime.strptime(later.strftime(form), form)  # noqa: DTZ007 - only whether it tells days apart
+    except ValueError as error:
+        raise found.refuse("time", "a format such as '%d.%m.%Y %H:%M'", form) from error
+    if later.strftime(form) == noon.strftime(form) or read.date() != later.date():
+        raise found.refuse("time", "a format with a year, a month and a day", form)
+    return form
+
+
+def duration_unit(found: Stanza) -> Fraction | None:
+    unit = found.words("units", UNIT_KEYS).get("duration")
+    if unit is not None and unit not in DURATIONS:
+        raise ProjectError(
+            "unknown-unit", f"a duration is not counted in {unit!r}", where=found.where, hint=nearest(unit, DURATIONS)
+        )
+    return None if unit is None else DURATIONS[unit]
+
+
+def meter_units(found: Stanza) -> dict[str, str | None]:
+    units = found.words("units", UNIT_KEYS)
+    return {meter: units.get(meter) for meter in METERS}
 
 
 def label_columns(value: Any, found: Stanza) -> tuple[dict[str, str], bool]:
@@ -197,8 +243,7 @@ def meter_columns(found: Stanza, records: str, columns: Mapping[str, str], board
 
 
 def scales(found: Stanza, board: Board) -> dict[str, Fraction]:
-    units = found.words("units", METERS)
-    return {meter: scale(meter, units.get(meter), board, found.where) for meter in METERS}
+    return {meter: scale(meter, unit, board, found.where) for meter, unit in meter_units(found).items()}
 
 
 def own_words(found: Stanza, key: str, valid: Sequence[str], known: Mapping[str, str]) -> dict[str, str]:
