@@ -29,7 +29,9 @@ def read_json_document(file: InputFile, choose: Choose) -> Sheet:
             )
         found = decoded(text, file)
         items = found if isinstance(found, list) else [found]
-        bad = tuple(BadRow(place(file, number), "is no JSON object") for number, item in enumerate(items) if not row(item))
+        bad = tuple(
+            BadRow(place(file, number), "is no JSON object") for number, item in enumerate(items) if not row(item)
+        )
         numbers = [number for number, item in enumerate(items) if row(item)]
         blocks = list(tables(objects(items)))
         whole = pa.concat_tables(blocks, promote_options="default") if blocks else pa.table({})
