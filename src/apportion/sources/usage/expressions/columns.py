@@ -71,10 +71,10 @@ def find_places(wishes: Sequence[Wish], explode: str, header: Sequence[str], fil
         if array is None:
             raise missing_columns([explode], header, file)
     for wish in wishes:
-        if wish.text in known:
+        if wish.text in known and (wish.text,) != prefix.steps:
             own.append(wish.text)
             continue
-        tree = tree_of(wish, where, file, header)
+        tree = Path((wish.text,)) if wish.text in known else tree_of(wish, where, file, header)
         for path in paths_in(tree):
             inside = bool(prefix.steps) and path.steps[: len(prefix.steps)] == prefix.steps
             place = (ITEM, path.steps[len(prefix.steps) :]) if inside else column_of(path, known)
