@@ -21,12 +21,10 @@ def apply(
     from apportion.render.sheet import Sheet
     from apportion.reports.words import counted
     from apportion.verbs.apply import apply as post
-    from apportion.verbs.world import billed_periods, pins_of
+    from apportion.verbs.world import known_periods, pins_of
 
     project = call.project()
-    done = [
-        post(project, period, run_id, call.bar) for period in call.months(billed_periods(project, pins_of(project)))
-    ]
+    done = [post(project, period, run_id, call.bar) for period in call.months(known_periods(project, pins_of(project)))]
     lines = [
         f"Posted {counted(one.entries, 'entry', 'entries')} for {one.period}."
         if one.posted

@@ -26,10 +26,10 @@ def plan(
     """
     from apportion.render.sheet import Sheet
     from apportion.verbs.plan import plan as compute
-    from apportion.verbs.world import billed_periods, pins_of
+    from apportion.verbs.world import known_periods, pins_of
 
     project = call.project()
-    months = call.months(billed_periods(project, pins_of(project)))
+    months = call.months(known_periods(project, pins_of(project)))
     made = [compute(project, period, step=call.bar) for period in months]
     code = PENDING if exit_code and any(one.pending for one in made) else OK
     talk = tuple(

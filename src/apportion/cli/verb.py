@@ -5,11 +5,11 @@ A command is a function from a `Call` (and its own options) to an `Answer`. Heav
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -116,6 +116,8 @@ def verb(
         def run(ctx: typer.Context, **given: Any) -> None:
             quiet = given.pop("quiet")
             period, form, engine = (given.pop(name, None) for name in ("period", "output", "engine"))
+            for own_name, group in groups.items():
+                given[own_name] = group(**{one.name: given.pop(one.name) for one in fields(group)})
             call = Call(ctx.obj, period, form or Form.table, quiet, Bar(quiet=quiet), engine)
             with call.bar:
                 answer = command(call, **given)
@@ -126,7 +128,9 @@ def verb(
             if answer.code:
                 raise typer.Exit(answer.code)
 
-        own = list(inspect.signature(command).parameters.values())[1:]
+        signature = inspect.signature(command, eval_str=True)
+        groups = {name: one.annotation for name, one in signature.parameters.items() if is_group(one.annotation)}
+        own = [part for one in list(signature.parameters.values())[1:] for part in expanded(one)]
         shared = [
             *([_option("engine", ENGINE, None)] if engine else []),
             *([_option("period", PERIOD, None)] if period else []),
@@ -145,6 +149,18 @@ def verb(
         return command
 
     return register
+
+
+def is_group(annotation: Any) -> bool:
+    """A dataclass whose fields are options: a command with many of them takes them as one value."""
+    return is_dataclass(annotation) and annotation is not Call
+
+
+def expanded(parameter: inspect.Parameter) -> list[inspect.Parameter]:
+    if not is_group(parameter.annotation):
+        return [parameter]
+    hints = get_type_hints(parameter.annotation, include_extras=True)
+    return [_option(one.name, hints[one.name], one.default) for one in fields(parameter.annotation)]
 
 
 def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:

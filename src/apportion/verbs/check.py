@@ -23,7 +23,7 @@ from apportion.verbs.project import Project
 from apportion.verbs.settings import FILE
 from apportion.verbs.soundness import BAD, GOOD, NOTE, Finding, source_findings
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import billed_periods, pins_of
+from apportion.verbs.world import known_periods, pins_of
 
 REMEDIES = {"estimated": "see why nothing was measured then; ingest again once it can be read"}
 
@@ -127,7 +127,7 @@ def money_of(problem: Problem) -> Decimal:
 def newest(project: Project, period: Period | str | None) -> Period | None:
     if period is not None:
         return as_period(period)
-    known = billed_periods(project, pins_of(project))
+    known = known_periods(project, pins_of(project))
     return as_period(max(known)) if known else None
 
 

@@ -1,6 +1,7 @@
 """Start a project: settings, a first policy that is valid as it stands, and folders for bills and usage. Never overwrites."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 from apportion.errors import ProjectError
 from apportion.policy.load import load_policy
 from apportion.policy.schema import json_schema
+from apportion.sources.live import Live
+from apportion.sources.registry import source_kinds, source_named
 from apportion.verbs.settings import FILE, HIDDEN, POLICY
 
 SCHEMA = "policy.schema.json"
@@ -29,7 +32,7 @@ policy = "policy.yaml"
 # threads = 2
 # memory = "2GB"
 
-# A bill in FOCUS columns: a file, a folder or a glob.
+{stanzas}# A bill in FOCUS columns: a file, a folder or a glob.
 # [[sources]]
 # name = "cloud"
 # kind = "focus"
@@ -91,17 +94,29 @@ class Wishes:
     time_zone: str = "UTC"
 
 
-def init(folder: Path, wishes: Wishes) -> Started:
-    rules = RULES.format(
+def init(folder: Path, wishes: Wishes, stanzas: Sequence[str] = (), rules: str = "") -> Started:
+    """`stanzas` are the sources that are known already; `rules` the policy, where there is more to say than in a first one."""
+    rules = rules or RULES.format(
         name=wishes.name, effective=wishes.effective, currency=wishes.currency, time_zone=wishes.time_zone
     )
     load_policy(rules, POLICY)  # refuses a currency or time zone that does not exist before anything is written
+    text = "".join(f"{stanza.strip()}\n\n" for stanza in stanzas)
     texts = {
-        FILE: SETTINGS.format(name=wishes.name, time_zone=wishes.time_zone),
+        FILE: SETTINGS.format(name=wishes.name, time_zone=wishes.time_zone, stanzas=text),
         POLICY: rules,
         SCHEMA: schema_text(),
         ".gitignore": f"{HIDDEN}/\n",
     }
+    refuse_taken(folder)
+    for name in FOLDERS:
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    written = [name for name in texts if not (folder / name).exists()]
+    for name in written:
+        (folder / name).write_text(texts[name], "utf-8")
+    return Started(folder, tuple(written))
+
+
+def refuse_taken(folder: Path) -> None:
     taken = [name for name in (FILE, POLICY) if (folder / name).exists()]
     if taken:
         raise ProjectError(
@@ -109,12 +124,26 @@ def init(folder: Path, wishes: Wishes) -> Started:
             f"{folder} already has {' and '.join(taken)}",
             hint="edit what is there, or start in another folder: apportion init DIR",
         )
-    for name in FOLDERS:
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    written = [name for name in texts if not (folder / name).exists()]
-    for name in written:
-        (folder / name).write_text(texts[name], "utf-8")
-    return Started(folder, tuple(written))
+
+
+def stanza_of(kind: str) -> str:
+    """The `[[sources]]` table that a kind of source proposes."""
+    source = source_named(kind)
+    if not isinstance(source, Live):
+        known = ", ".join(sorted(name for name in source_kinds() if is_live(name))) or "none"
+        raise ProjectError(
+            "no-stanza",
+            f"a source of kind {kind!r} has no stanza of its own",
+            hint=f"kinds that have one: {known}; apportion.toml shows those of bills and usage logs",
+        )
+    return source.stanza
+
+
+def is_live(kind: str) -> bool:
+    try:
+        return isinstance(source_named(kind), Live)
+    except ProjectError:  # another package's, and broken: `check` says so
+        return False
 
 
 def schema_text() -> str:

@@ -1,6 +1,6 @@
 """The world that a plan is made of: the pinned evidence of one period, as the engine takes it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from apportion.engine.backend import Backend
 from apportion.engine.plan import World
 from apportion.engine.witnesses import hear
+from apportion.errors import ApportionError
 from apportion.model.rows import TABLES
 from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
@@ -85,6 +86,34 @@ def billed_periods(project: Project, pins: Pins) -> set[str]:
     references = set(project.books.reference_sources())
     middles = {(row["billing_start_s"] + row["billing_end_s"]) // 2 for row in known if row["source"] not in references}
     return {datetime.fromtimestamp(middle, UTC).strftime("%Y-%m") for middle in middles}
+
+
+def known_periods(project: Project, pins: Pins) -> set[str]:
+    """Every month that has a bill; under a price list that needs none, every month that has usage."""
+    if not charges_by_list(project):
+        return billed_periods(project, pins)
+    spans = project.books.scan("usage", pins["usage"], columns=["start_s", "end_s"])
+    first, last = pc.min(spans["start_s"]).as_py(), pc.max(spans["end_s"]).as_py()
+    billed = billed_periods(project, pins)
+    return billed if first is None else billed | set(months(first, last, ZoneInfo(project.policy.time_zone)))
+
+
+def charges_by_list(project: Project) -> bool:
+    """Whether a pool of the policy charges without a bill; a policy that cannot be read does not."""
+    try:
+        pools = project.policy.pools.values()
+    except ApportionError:
+        return False
+    return any(pool.method == "rate_card" and pool.costs is None and not pool.otherwise for pool in pools)
+
+
+def months(first_s: int, last_s: int, zone: ZoneInfo) -> Iterator[str]:
+    """From the month of the first second to that of the last one before the end."""
+    start, end = (datetime.fromtimestamp(second, zone) for second in (first_s, max(first_s, last_s - 1)))
+    period = Period(start.year, start.month)
+    while period <= Period(end.year, end.month):
+        yield str(period)
+        period = period.next
 
 
 def evidence_window(lines: pa.Table, period: Period, zone: ZoneInfo) -> Interval:

@@ -20,6 +20,7 @@ from apportion.sources.files.stream import CHUNK, Stream
 LONGEST_LINE = 2**24
 BLOCK_ROWS = 2**16
 DEEPEST = 100
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 
 
@@ -145,4 +146,4 @@ def cell(value: object) -> str | None:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return ENCODER.encode(value)
