@@ -15,7 +15,6 @@ from apportion.model.delivery import Delivery
 from apportion.model.times import DAY_S, Interval
 from apportion.sources.live import Live
 from apportion.sources.registry import reader, source_named
-from apportion.verbs.check import Finding
 from apportion.verbs.ingest import Ingested, ingest
 from apportion.verbs.init import Started, Wishes, init, refuse_taken
 from apportion.verbs.project import open_project
@@ -23,6 +22,7 @@ from apportion.verbs.proposing.cluster import propose_cluster
 from apportion.verbs.proposing.prices import read_prices
 from apportion.verbs.proposing.rate_card import About, propose_rate_card
 from apportion.verbs.proposing.seen import seen_in, together
+from apportion.verbs.soundness import Finding
 from apportion.verbs.steps import Step, silent
 
 SLURM, PROMETHEUS, FOCUS = "slurm", "prometheus", "focus"

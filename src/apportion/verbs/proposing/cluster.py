@@ -13,7 +13,6 @@ from apportion.model.delivery import Delivery
 from apportion.model.times import DAY_S
 from apportion.reports.sums import total
 from apportion.reports.words import counted, percent, shown
-from apportion.verbs.check import GOOD, NOTE, Finding
 from apportion.verbs.proposing.groups import (
     COMPUTE,
     Claim,
@@ -28,6 +27,7 @@ from apportion.verbs.proposing.owners import NAMESPACE, Rule, missing_flags, rul
 from apportion.verbs.proposing.rate_card import About, Proposal, first_day
 from apportion.verbs.proposing.seen import Seen, level_units, seen_in, together
 from apportion.verbs.proposing.yaml_text import comment, glob, listed, scalar
+from apportion.verbs.soundness import GOOD, NOTE, Finding
 
 PLATFORM = "platform"
 FEW_VALUES = 6

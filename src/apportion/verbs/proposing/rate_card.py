@@ -9,10 +9,10 @@ from fractions import Fraction
 
 from apportion.model.meters import METERS
 from apportion.reports.words import counted, hours
-from apportion.verbs.check import GOOD, NOTE, Finding
 from apportion.verbs.proposing.prices import Price, PriceList, decimal
 from apportion.verbs.proposing.seen import Seen
 from apportion.verbs.proposing.yaml_text import comment, glob, listed, scalar, template
+from apportion.verbs.soundness import GOOD, NOTE, Finding
 
 ACCOUNT, PARTITION, MODEL, QOS, USER = "slurm.account", "slurm.partition", "gpu.model", "slurm.qos", "slurm.user"
 NOBODY = frozenset({"", "root", "default", "none", "null", "(null)", "unknown", "n/a"})  # accounts that name no team
