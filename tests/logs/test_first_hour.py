@@ -1,10 +1,12 @@
 """From accounting and a price list to a showback per account, in four commands and without a line of YAML."""
 
 import random
+import tomllib
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,11 @@ import pytest
 
 from apportion.errors import ApportionError
 from apportion.policy.load import load_policy
+from apportion.sources import registry
 from apportion.verbs.init import Wishes
 from apportion.verbs.starting import Accounting, Begun, from_accounting
 from tests.cli.conftest import Run, run
+from tests.cli.tiny import BILL
 
 __all__ = ["run"]
 START = datetime(2026, 10, 1, tzinfo=UTC)
@@ -138,3 +142,38 @@ def test_a_file_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
     assert shown.code == 1
     assert "there is no file" in shown.err
     assert not (tmp_path / "p").exists()
+
+
+@pytest.fixture
+def live(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = EntryPoint("prometheus", "tests.logs.cluster_source:source", registry.GROUP)
+    others = [one for one in entry_points(group=registry.GROUP) if one.name != own.name]
+    monkeypatch.setattr(registry, "entry_points", lambda **_: [own, *others])
+
+
+def test_from_a_cluster_and_its_bill(run: Run, live: None, tmp_path: Path) -> None:
+    bill = tmp_path / "october.csv"
+    bill.write_text(BILL, "utf-8")
+    shown = run("init", tmp_path / "p", "--prometheus", "http://127.0.0.1:9090", "--bill", bill, "-o", "json")
+    assert shown.code == 0, shown.err
+    assert f"Next: apportion --project {tmp_path / 'p'} ingest" in shown.err
+    settings = tomllib.loads((tmp_path / "p/apportion.toml").read_text("utf-8"))["sources"]
+    assert settings == [
+        {"name": "bill", "kind": "focus", "path": "bills/october.csv"},
+        {"name": "cluster", "kind": "prometheus", "url": "http://127.0.0.1:9090", "since": "2026-10-01"},
+    ]
+    assert (tmp_path / "p/bills/october.csv").read_text("utf-8") == BILL
+    policy = load_policy((tmp_path / "p/policy.yaml").read_text("utf-8"))
+    assert (policy.currency, list(policy.pools)) == ("USD", ["compute", "rest"])
+    said = {finding["what"] for finding in shown.value()["findings"]}
+    assert said == {"pools", "owners", "idle", "kube-state-metrics"}
+
+
+def test_stanzas_are_written_on_request(run: Run, live: None, tmp_path: Path) -> None:
+    assert run("init", tmp_path / "p", "--with", "prometheus").code == 0
+    assert '[[sources]]\nname = "cluster"\nkind = "prometheus"\n' in (tmp_path / "p/apportion.toml").read_text("utf-8")
+    refused = run("init", tmp_path / "q", "--with", "prometheus", "--with", "focus")
+    assert (refused.code, refused.err.startswith("error[no-stanza]")) == (1, True)
+    assert "prometheus" in refused.err
+    assert "did you mean 'prometheus'?" in run("init", tmp_path / "q", "--with", "prometeus").err
+    assert not (tmp_path / "q").exists()

@@ -23,13 +23,13 @@ from apportion.verbs.proposing.groups import (
     compute_lines,
     groups_of,
 )
-from apportion.verbs.proposing.owners import NAMESPACE, Rule, missing_flags, rules_of, system_namespaces
+from apportion.verbs.proposing.owners import PLATFORM, Rule, rules_of, untold
 from apportion.verbs.proposing.rate_card import About, Proposal, first_day
 from apportion.verbs.proposing.seen import Seen, level_units, seen_in, together
 from apportion.verbs.proposing.yaml_text import comment, glob, listed, scalar
 from apportion.verbs.soundness import GOOD, NOTE, Finding
 
-PLATFORM = "platform"
+ALLOWLIST = "--metric-labels-allowlist=pods=[*],namespaces=[*],nodes=[*]"
 FEW_VALUES = 6
 NANO = 10**9
 TEXT = """\
@@ -103,7 +103,7 @@ def propose_cluster(usage: Sequence[Delivery], bills: Sequence[Delivery], about:
         currency=currency,
         time_zone=about.time_zone,
         platform=PLATFORM,
-        owners="\n".join(owners_text(seen, rules)) or "  []",
+        owners="\n".join(owners_text(rules)) or "  []",
         pools="\n".join(line for pool in pools for line in pool_text(pool)),
     )
     return Proposal(text, tuple(findings(sight, rules)))
@@ -176,11 +176,11 @@ def pool_text(pool: Sketch) -> Iterator[str]:
     yield "    idle: central            # central | proportional | even | reservation"
 
 
-def owners_text(seen: Seen, rules: Sequence[Rule]) -> Iterator[str]:
-    system = system_namespaces(seen)
-    if system:
-        yield f"  - {{when: {{{NAMESPACE}: {listed(map(glob, system))}}}, team: {PLATFORM}}}"
+def owners_text(rules: Sequence[Rule]) -> Iterator[str]:
     for rule in rules:
+        if rule.team:
+            yield f"  - {{when: {{{rule.key}: {listed(map(glob, rule.values))}}}, team: {rule.team}}}"
+            continue
         some = ", ".join(rule.values[:FEW_VALUES]) + (", ..." if len(rule.values) > FEW_VALUES else "")
         yield f'  - {{when: {{{scalar(rule.key)}: "*"}}, team: "{{{rule.key}}}"}}  # {comment(some)}'
 
@@ -208,21 +208,22 @@ def findings(sight: Sight, rules: Sequence[Rule]) -> Iterator[Finding]:
     fix = "" if own else "tag the machines in the cloud with their node group, or name them in `costs` in policy.yaml"
     yield Finding(GOOD if own else NOTE, "pools", f"{told}; the bill tells {len(own)} of them apart", fix)
     yield from coverage(sight, rules)
-    for sentence, flag in missing_flags(sight.seen, sight.node_labels):
-        yield Finding(
-            NOTE, "kube-state-metrics", sentence, f"start kube-state-metrics with --metric-labels-allowlist={flag}"
-        )
+    if missing := untold(sight.seen, sight.node_labels):
+        text = f"no {' and no '.join(missing)} has a label that could tell"
+        yield Finding(NOTE, "kube-state-metrics", text, f"start it with {ALLOWLIST}, or with the keys that you want")
 
 
 def coverage(sight: Sight, rules: Sequence[Rule]) -> Iterator[Finding]:
     """In money: what each rule gives an owner, what has none, and what stood idle."""
     whole, used = sight.money, sum(sight.worth)
     for rule in rules:
-        yield Finding(
-            GOOD,
-            "owners",
-            f"{rule.key} gives an owner to {of(rule.worth, whole, sight.currency)} ({counted(len(rule.values), 'owner')})",
+        told = (
+            f"{', '.join(rule.values)} of {rule.key} is {rule.team}'s:"
+            if rule.team
+            else f"{rule.key} gives an owner to"
         )
+        count = "" if rule.team else f", {counted(len(rule.values), 'owner')}"
+        yield Finding(GOOD, "owners", f"{told} {of(rule.worth, whole, sight.currency)}{count}")
     left = used - sum(rule.worth for rule in rules)
     if left:
         fix = "label these workloads, or add a rule under `owners` in policy.yaml"

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from apportion.verbs.proposing.groups import GROUP_WORDS, MODEL_WORDS, TYPE_WORDS, ends_in
 from apportion.verbs.proposing.seen import Seen
 
 OWNER_WORDS = (  # the earlier, the likelier it names who pays
@@ -27,6 +28,7 @@ NOBODY = (
     "app",
 )
 NAMESPACE = "k8s.namespace"
+PLATFORM = "platform"  # who carries what is everybody's
 SYSTEM = (
     "kube-system", "kube-public", "kube-node-lease", "monitoring", "gpu-operator", "cert-manager", "ingress-nginx", "istio-system",
     "kueue-system", "kubeflow", "argocd", "logging", "karpenter", "calico-system",
@@ -37,11 +39,12 @@ WORTH = 50  # a further label must cover one part in so many
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`key` names the owner; `worth` is what the rule adds to those before it."""
+    """The values of `key` name the owner, or are all of one `team`; `worth` is what the rule adds to those before it."""
 
     key: str
     worth: int
     values: tuple[str, ...]  # most first
+    team: str = ""
 
 
 def rules_of(seen: Seen, worth: Sequence[int]) -> list[Rule]:
@@ -49,7 +52,11 @@ def rules_of(seen: Seen, worth: Sequence[int]) -> list[Rule]:
     candidates = {key: seen.column(key) for key in keys_of(seen) if is_owner(key)}
     left = list(worth)
     whole = sum(left)
+    namespaces = seen.column(NAMESPACE)
     made: list[Rule] = []
+    system = [value if value in SYSTEM else None for value in namespaces]
+    if any(system):
+        made.append(replace(rule(NAMESPACE, system, left), team=PLATFORM))
     while candidates and whole:
         ranked = {
             key: sum(u for value, u in zip(column, left, strict=True) if value) for key, column in candidates.items()
@@ -58,7 +65,6 @@ def rules_of(seen: Seen, worth: Sequence[int]) -> list[Rule]:
         if ranked[key] * WORTH < whole:
             break
         made.append(rule(key, candidates.pop(key), left))
-    namespaces = seen.column(NAMESPACE)
     if any(namespaces):
         made.append(rule(NAMESPACE, namespaces, left))
     return made
@@ -68,7 +74,7 @@ def rule(key: str, column: Sequence[str | None], left: list[int]) -> Rule:
     """Takes what it covers from `left`."""
     sums: dict[str, int] = {}
     for row, value in enumerate(column):
-        if value:
+        if value and left[row]:
             sums[value] = sums.get(value, 0) + left[row]
             left[row] = 0
     return Rule(key, sum(sums.values()), tuple(sorted(sums, key=lambda value: (-sums[value], value))))
@@ -95,16 +101,13 @@ def rank(key: str) -> int:
     return min(found, default=len(OWNER_WORDS)) if last in OWNER_WORDS or not parts & set(NOBODY) else len(OWNER_WORDS)
 
 
-def system_namespaces(seen: Seen) -> list[str]:
-    return sorted({value for value in seen.column(NAMESPACE) if value in SYSTEM})
-
-
-def missing_flags(seen: Seen, node_labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What kube-state-metrics does not tell unless it is asked to: a sentence, and the flag."""
+def untold(seen: Seen, node_labels: Mapping[str, str]) -> list[str]:
+    """What kube-state-metrics does not tell unless it is asked to."""
     keys = set(seen.keys.unique().to_pylist())
-    if not any(key.startswith("k8s.label.") for key in keys):
-        yield "no pod has a label", "pods=[*]"
-    if not any(key.startswith("k8s.namespace_label.") for key in keys):
-        yield "no namespace has a label", "namespaces=[*]"
-    if not any("instance" in key or "gpu" in key or "pool" in key or "group" in key for key in node_labels):
-        yield "no node has a label that names its kind", "nodes=[*]"
+    kinds = (*GROUP_WORDS, *TYPE_WORDS, *MODEL_WORDS)
+    told = {
+        "pod": any(key.startswith("k8s.label.") for key in keys),
+        "namespace": any(key.startswith("k8s.namespace_label.") for key in keys),
+        "node": any(ends_in(key, kinds) for key in node_labels),
+    }
+    return [what for what, known in told.items() if not known]
