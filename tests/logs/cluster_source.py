@@ -17,7 +17,7 @@ def read(settings: Mapping[str, Any], _: Path, window: Interval | None) -> Itera
     assert window is not None
     assert settings["url"] == "http://127.0.0.1:9090"
     yield Progress(1, 2)
-    made, _ = pods(SEED)
+    made = pods(SEED)[0]
     yield Delivery(settings["name"], window, made.tables)
 
 

@@ -63,18 +63,18 @@ def trial_sheet(done: "Trial") -> "Sheet":
 
     columns = (
         Column("what", "what"),
-        Column("place", "where", quiet=True),
         Column("meter", "meter", quiet=True),
         Column("amount", "amount", quiet=True),
-        Column("used", "used", quiet=True),
+        Column("labels", "labels", quiet=True),
         Column("start", "start"),
         Column("end", "end"),
-        Column("labels", "labels", quiet=True),
+        Column("used", "used", quiet=True),
+        Column("place", "where", quiet=True),
     )
     tables = []
     for table in dict.fromkeys(row.table for row in done.rows):
         rows = tuple(
-            (one.what, one.place, one.meter, one.amount, one.used, one.start, one.end, in_words(one.labels))
+            (one.what, one.meter, one.amount, in_words(one.labels), one.start, one.end, one.used, one.place)
             for one in done.rows
             if one.table == table
         )
