@@ -78,7 +78,7 @@ def from_accounting(folder: Path, wishes: Wishes, given: Accounting, step: Step 
     started = init(folder, made, [SLURM_NOTES * (settings["kind"] == SLURM) + toml(settings)], proposal.policy)
     keep(log, target)
     taken = tuple(ingest(open_project(folder), step=step))
-    return Begun(started, proposal.findings, tuple(name for name, _ in proposal.unmapped), taken)
+    return Begun(started, proposal.findings, proposal.unmapped, taken)
 
 
 def from_cluster(folder: Path, wishes: Wishes, given: Cluster, step: Step = silent) -> Begun:

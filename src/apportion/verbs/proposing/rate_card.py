@@ -1,7 +1,7 @@
 """From scheduler accounting and a price list to a policy: the list is the bill, and every account is a team until somebody says otherwise."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
@@ -15,6 +15,7 @@ from apportion.verbs.proposing.yaml_text import comment, glob, listed, scalar, t
 from apportion.verbs.soundness import GOOD, NOTE, Finding
 
 ACCOUNT, PARTITION, MODEL, QOS, USER = "slurm.account", "slurm.partition", "gpu.model", "slurm.qos", "slurm.user"
+TOLD = {"model": MODEL, "partition": PARTITION, "qos": QOS}  # what a price can be told by, and its label
 NOBODY = frozenset({"", "root", "default", "none", "null", "(null)", "unknown", "n/a"})  # accounts that name no team
 FEW = 8
 
@@ -51,23 +52,24 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """`unmapped`: accounts without an owner rule, with what they held."""
+    """`unmapped`: accounts without an owner rule, "" for work that names none."""
 
     policy: str
     findings: tuple[Finding, ...]
-    unmapped: tuple[tuple[str, Fraction], ...] = ()
+    unmapped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """Each with what it held, as a sentence has it; most first."""
+
+    mapped: dict[str, str]
+    unmapped: dict[str, str]
 
 
 def propose_rate_card(seen: Seen, prices: PriceList, about: About) -> Proposal:
-    main = main_meter(seen, prices)
-    accounts = seen.held(main, ACCOUNT) if main else {}
-    named = {name: held for (name,), held in accounts.items() if name is not None}
-    mapped = {name: held for name, held in named.items() if name.lower() not in NOBODY and not name.startswith("_")}
-    unmapped = tuple((name or "", held) for (name,), held in accounts.items() if name not in mapped)
-    unit = METERS[main].unit if main else ""
-    pools = {
-        meter: list(conditions(seen, prices, meter)) for meter in dict.fromkeys(one.meter for one in prices.prices)
-    }
+    meters = list(dict.fromkeys(one.meter for one in prices.prices))
+    accounts = accounts_of(seen, meters)
     text = TEXT.format(
         log=comment(about.log),
         prices=comment(prices.file),
@@ -75,33 +77,45 @@ def propose_rate_card(seen: Seen, prices: PriceList, about: About) -> Proposal:
         effective=first_day(seen),
         currency=about.currency,
         time_zone=about.time_zone,
-        teams="\n".join(f"  {scalar(name)}: {{}}" for name in mapped) or "  {}",
-        owners=owners_text(mapped, unmapped, unit),
-        pools="\n".join(pool_text(meter, some) for meter, some in pools.items()),
+        teams="\n".join(f"  {scalar(name)}: {{}}" for name in accounts.mapped) or "  {}",
+        owners=owners_text(accounts),
+        pools="\n".join(pool_text(meter, conditions(seen, prices, meter)) for meter in meters),
     )
-    return Proposal(text, tuple(findings(seen, prices, (mapped, unmapped), unit)), unmapped)
+    return Proposal(text, tuple(findings(seen, prices, accounts)), tuple(accounts.unmapped))
 
 
-def main_meter(seen: Seen, prices: PriceList) -> str:
-    """What accounts are measured by: the first priced meter that was held at all."""
-    priced = dict.fromkeys(price.meter for price in prices.prices)
-    return next((meter for meter in (*priced, "gpu", "cpu", "node") if meter in seen.units), next(iter(seen.units), ""))
+def accounts_of(seen: Seen, meters: Sequence[str]) -> Accounts:
+    """Every account that the log names, by the priced meters in their order; and whether it names a team."""
+    held = {meter: seen.held(meter, ACCOUNT) for meter in meters if meter in seen.units}
+    names = {name or "" for name in seen.column(ACCOUNT)}
+    amounts = {name: [held[meter].get((name or None,), Fraction(0)) for meter in held] for name in names}
+    ranked = sorted(names, key=lambda name: ([-amount for amount in amounts[name]], name))
+    told = {
+        name: ", ".join(
+            f"{hours(amount)} {unit_of(meter)}" for meter, amount in zip(held, amounts[name], strict=True) if amount
+        )
+        for name in ranked
+    }
+    mapped = {name: text for name, text in told.items() if name.lower() not in NOBODY and not name.startswith("_")}
+    return Accounts(mapped, {name: text for name, text in told.items() if name not in mapped})
+
+
+def unit_of(meter: str) -> str:
+    return METERS[meter].unit if METERS[meter].flow else f"{METERS[meter].unit} hours"
 
 
 def first_day(seen: Seen) -> date:
     return datetime.fromtimestamp(seen.first_s, UTC).date().replace(month=1, day=1)
 
 
-def owners_text(mapped: dict[str, Fraction], unmapped: Iterable[tuple[str, Fraction]], unit: str) -> str:
+def owners_text(accounts: Accounts) -> str:
     user = f'user: "{{{USER}}}"'
     rules = [
-        f"  - {{when: {{{ACCOUNT}: {glob(name)}}}, team: {template(name)}, {user}}}  # {hours(held)} {unit} hours"
-        for name, held in mapped.items()
+        f"  - {{when: {{{ACCOUNT}: {glob(name)}}}, team: {template(name)}, {user}}}  # {held or 'nothing that has a price'}"
+        for name, held in accounts.mapped.items()
     ]
-    for name, held in unmapped:
-        shown = comment(name) or "no account"
-        rules.append(f"  # whose is this? {shown}: {hours(held)} {unit} hours")
-    return "\n".join(rules) if mapped else "  []\n" + "\n".join(rules)
+    rules += [f"  # whose is this? {comment(name) or 'no account'}: {held}" for name, held in accounts.unmapped.items()]
+    return "\n".join(rules) if accounts.mapped else "\n".join(["  []", *rules])
 
 
 def pool_text(meter: str, prices: Iterable[tuple[Price, str]]) -> str:
@@ -127,8 +141,8 @@ def conditions(seen: Seen, prices: PriceList, meter: str) -> Iterator[tuple[Pric
     for price in sorted(own, key=lambda one: -sum(map(bool, (one.model, one.partition, one.qos)))):
         parts = [
             f"{label}: {listed(glob(value) if value in known else scalar(value) for value in found)}"
-            for label, wanted in ((MODEL, price.model), (PARTITION, price.partition), (QOS, price.qos))
-            if wanted
+            for name, label in TOLD.items()
+            if (wanted := getattr(price, name))
             for known in [values(seen, label)]
             for found in [matching(wanted, known, exact=label != MODEL) or [wanted]]
         ]
@@ -155,17 +169,16 @@ def tokens(text: str) -> list[str]:
     return [word for word in re.split(r"[^a-z0-9]+", text.lower()) if word]
 
 
-def findings(
-    seen: Seen, prices: PriceList, accounts: tuple[dict[str, Fraction], tuple[tuple[str, Fraction], ...]], unit: str
-) -> Iterator[Finding]:
-    mapped, unmapped = accounts
-    yield Finding(GOOD, "accounts", f"{counted(len(mapped), 'account')}, each a team of its own")
-    if unmapped:
-        shown = ", ".join(f"{name or 'no account'} ({hours(held)} {unit} hours)" for name, held in unmapped[:FEW])
+def findings(seen: Seen, prices: PriceList, accounts: Accounts) -> Iterator[Finding]:
+    yield Finding(GOOD, "accounts", f"{counted(len(accounts.mapped), 'account')}, each a team of its own")
+    if accounts.unmapped:
+        some = list(accounts.unmapped.items())
+        shown = "; ".join(f"{name or 'no account'} ({held or 'nothing that has a price'})" for name, held in some[:FEW])
+        more = f" and {len(some) - FEW} more" if len(some) > FEW else ""
         yield Finding(
             NOTE,
             "unmapped",
-            f"{counted(len(unmapped), 'account')} without an owner: {shown}",
+            f"{counted(len(some), 'account')} without an owner: {shown}{more}",
             "add a rule under `owners` in policy.yaml",
         )
     yield Finding(GOOD, "prices", f"{counted(len(prices.prices), 'price')} from {prices.file}")
@@ -181,7 +194,8 @@ def findings(
 
 
 def unseen(seen: Seen, price: Price) -> Iterator[Finding]:
-    for label, wanted in ((MODEL, price.model), (PARTITION, price.partition), (QOS, price.qos)):
+    for name, label in TOLD.items():
+        wanted = getattr(price, name)
         if wanted and not matching(wanted, values(seen, label), exact=label != MODEL):
             known = ", ".join(values(seen, label)[:FEW]) or "none"
             yield Finding(
@@ -198,10 +212,11 @@ def unpriced(seen: Seen, prices: PriceList, meter: str) -> Iterator[Finding]:
         yield Finding(NOTE, "prices", f"{meter} has a price, and the log has no {meter}", "nothing to do")
         return
     own = [price for price in prices.prices if price.meter == meter]
-    for (model, partition, qos), held in seen.held(meter, MODEL, PARTITION, QOS).items():
-        place = ((model, "model"), (partition, "partition"), (qos, "qos"))
-        if not any(all(fits(getattr(price, name), value, name) for value, name in place) for price in own):
-            shown = ", ".join(f"{name} {value}" for value, name in place if value) or "no label that tells"
+    told = {name: label for name, label in TOLD.items() if any(getattr(price, name) for price in own)}
+    for place, held in seen.held(meter, *told.values()).items():
+        known = dict(zip(told, place, strict=True))
+        if not any(all(fits(getattr(price, name), value, name) for name, value in known.items()) for price in own):
+            shown = ", ".join(f"{name} {value or 'unknown'}" for name, value in known.items())
             yield Finding(
                 NOTE,
                 "prices",
