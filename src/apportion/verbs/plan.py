@@ -18,7 +18,7 @@ from apportion.verbs.engines import backend_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import Pins, build_world, known_periods, pins_of
+from apportion.verbs.world import Pins, billed_periods, build_world, pins_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def compute(project: Project, period: Period, policy: Policy, pins: Pins, step: 
     step(f"sharing the bills of {period}", 0, 0)
     made = make_plan(world, backend)
     if not made.bills:
-        refuse_empty(period, known_periods(project, pins))
+        refuse_empty(period, billed_periods(project, pins))
     return Computed(world, made)
 
 
@@ -91,7 +91,7 @@ def refuse_empty(period: Period, billed: Iterable[str]) -> None:
     raise ProjectError(
         "nothing-to-plan",
         f"there are no cost lines billed in {period}, and no price list to charge by",
-        hint=f"there is something to share in {some}"
+        hint=f"bills are there for {some}"
         if some
         else "run `apportion ingest` first, and `apportion check` if that brings nothing",
     )
