@@ -114,6 +114,13 @@ def test_a_column_of_the_very_name_is_never_an_expression(tmp_path: Path) -> Non
     assert (workload, resource, gpus) == ("x", "n7", 3 * GPU)
 
 
+def test_all_labels_are_the_columns_that_no_expression_reads(tmp_path: Path) -> None:
+    making.put(tmp_path / "a.csv", "job,start,gpus,nodes,team,site\nx,2026-10-01 00:00,1,2,vision,eu\n")
+    columns = {"workload": "concat(job, '-', site)", "start": "start"}
+    delivery = read(tmp_path, "a.csv", columns=columns, meters={"gpu": "gpus * nodes"}, labels="*")
+    assert [dict(row["labels"]) for row in delivery.tables["workloads"].to_pylist()] == [{"team": "vision"}]
+
+
 def test_hours_of_gpus_become_gpus(tmp_path: Path) -> None:
     rows = [
         {"id": "a", "from": "2026-10-01T00:00:00Z", "to": "2026-10-01T08:00:00Z", "gpu_hours": "12", "mem": "1.5 TB"}

@@ -1,6 +1,6 @@
 """A block of log rows to columns: who, when, where, how much. Rows that cannot be taken are marked and masked out."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -163,10 +163,10 @@ class Block:
         )
         return pc.fill_null(found, "up")
 
-    def label_columns(self, header: list[str]) -> dict[str, pa.Array]:
+    def label_columns(self, rest: Sequence[str]) -> dict[str, pa.Array]:
         prefix = self.how.label_prefix
         columns = {f"{prefix}{label}": column for label, column in self.how.labels.items()}
-        columns |= {f"{prefix}{column}": column for column in self.how.other_columns(header)}
+        columns |= {f"{prefix}{column}": column for column in rest}
         return {label: text(self.cells(column)) for label, column in columns.items()}
 
     def label_maps(self) -> pa.Array | None:
@@ -180,8 +180,8 @@ class Block:
         )
         return parsed.values
 
-    def labels(self, header: list[str]) -> pa.Array:
-        return labels_from_columns(self.rows, self.label_columns(header), self.label_maps())
+    def labels(self, rest: Sequence[str]) -> pa.Array:
+        return labels_from_columns(self.rows, self.label_columns(rest), self.label_maps())
 
     def measured(self, amount: str) -> Iterator[tuple[str, pa.Array, pa.Array, pa.Array]]:
         """Meter, mask of its rows, amounts and used amounts: for each meter with a column of its own, or for each that a column names."""

@@ -59,7 +59,7 @@ def read_sheet_into(log: Log, sheet: Sheet, how: How) -> None:
             marks.note("no-items", f"{how.explode} holds no array with items", sheet.where(base_row + row))
         first_row = rows.add(base_row, made)
         block = Block(how, made.table, first_row, marks, made.failed)
-        for table in READERS[how.records](block, list(sheet.header), log):
+        for table in READERS[how.records](block, places.rest, log):
             log.rows.append(table)
             amount = table["allocated" if how.records == "usage" else "amount"]
             control += pc.sum(pc.cast(amount, WIDE)).as_py() or 0
@@ -96,10 +96,10 @@ class Rows:
         return self.sheet.file.name
 
 
-def read_usage(block: Block, header: list[str], log: Log) -> list[pa.Table]:
+def read_usage(block: Block, rest: Sequence[str], log: Log) -> list[pa.Table]:
     workload = block.key("workload", "missing-workload")
     start, end = block.times()
-    add_workloads(block, header, log, (workload, start, end))
+    add_workloads(block, rest, log, (workload, start, end))
     resource = pc.fill_null(block.words("resource"), "")
     tables = []
     for meter, mask, allocated, used in block.measured("allocated"):
@@ -115,14 +115,14 @@ def read_usage(block: Block, header: list[str], log: Log) -> list[pa.Table]:
     return tables
 
 
-def read_workloads(block: Block, header: list[str], log: Log) -> list[pa.Table]:
+def read_workloads(block: Block, rest: Sequence[str], log: Log) -> list[pa.Table]:
     workload = block.key("workload", "missing-workload")
     start, end = block.times()
-    add_workloads(block, header, log, (workload, start, end))
+    add_workloads(block, rest, log, (workload, start, end))
     return []
 
 
-def add_workloads(block: Block, header: list[str], log: Log, who: tuple[pa.Array, pa.Array, pa.Array]) -> None:
+def add_workloads(block: Block, rest: Sequence[str], log: Log, who: tuple[pa.Array, pa.Array, pa.Array]) -> None:
     workload, start, end = who
     outcome = block.outcomes(end)
     run = block.words("run")
@@ -134,14 +134,14 @@ def add_workloads(block: Block, header: list[str], log: Log, who: tuple[pa.Array
         "end_s": end,
         "outcome": outcome,
     }
-    columns |= {LABEL + label: values for label, values in block.label_columns(header).items()}
+    columns |= {LABEL + label: values for label, values in block.label_columns(rest).items()}
     maps = block.label_maps()
     if maps is not None:
         columns[MAP] = maps
     log.workloads.append(kept(columns, block.keep, block))
 
 
-def read_capacity(block: Block, header: list[str], _: Log) -> list[pa.Table]:
+def read_capacity(block: Block, rest: Sequence[str], _: Log) -> list[pa.Table]:
     resource = block.key("resource", "missing-resource")
     start, end = block.times()
     whole = {
@@ -149,7 +149,7 @@ def read_capacity(block: Block, header: list[str], _: Log) -> list[pa.Table]:
         "start_s": start,
         "end_s": end,
         "state": block.states(),
-        "labels": block.labels(header),
+        "labels": block.labels(rest),
     }
     return [
         kept({**whole, "amount": amount}, pc.and_(mask, block.keep), block, meter)
@@ -157,10 +157,10 @@ def read_capacity(block: Block, header: list[str], _: Log) -> list[pa.Table]:
     ]
 
 
-def read_reservations(block: Block, header: list[str], _: Log) -> list[pa.Table]:
+def read_reservations(block: Block, rest: Sequence[str], _: Log) -> list[pa.Table]:
     reservation = block.key("reservation", "missing-reservation")
     start, end = block.times()
-    whole = {"reservation": reservation, "start_s": start, "end_s": end, "labels": block.labels(header)}
+    whole = {"reservation": reservation, "start_s": start, "end_s": end, "labels": block.labels(rest)}
     return [
         kept({**whole, "amount": amount}, pc.and_(mask, block.keep), block, meter)
         for meter, mask, amount, _ in block.measured("amount")
@@ -178,7 +178,7 @@ def kept(columns: dict[str, pa.Array], mask: pa.Array, block: Block, meter: str 
     return table
 
 
-READERS: dict[str, Callable[[Block, list[str], Log], list[pa.Table]]] = {
+READERS: dict[str, Callable[[Block, Sequence[str], Log], list[pa.Table]]] = {
     "usage": read_usage,
     "capacity": read_capacity,
     "reservations": read_reservations,

@@ -101,7 +101,9 @@ class How:
     def places(self, file: InputFile, header: Sequence[str]) -> Places:
         """Where they lie in a file; refused where one is not there."""
         found = find_places(self.wishes(), self.explode, header, file, f"source {self.source!r}")
-        return replace(found, own=tuple(dict.fromkeys([*found.own, *self.other_columns(header)])))
+        read = {*found.columns, ""}
+        rest = tuple(name for name in dict.fromkeys(header) if name not in read) if self.all_labels else ()
+        return replace(found, own=(*found.own, *rest), rest=rest)
 
     def clock(self, part: pa.Table) -> Clock:
         """For a block in the stanza's columns."""
@@ -109,13 +111,6 @@ class How:
         return Clock(
             self.zone, self.time, text(part[zone].combine_chunks()) if zone in part.column_names and zone else None
         )
-
-    def other_columns(self, header: Sequence[str]) -> list[str]:
-        """Those that `labels = "*"` makes labels: all that nothing else reads."""
-        if not self.all_labels:
-            return []
-        read = {wish.text for wish in self.wishes()}
-        return [name for name in dict.fromkeys(header) if name and name not in read]
 
 
 def mapping(found: Stanza) -> How:

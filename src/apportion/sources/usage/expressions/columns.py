@@ -40,6 +40,7 @@ class Places:
     trees: Mapping[str, Node]
     of: Mapping[Steps, tuple[str, Steps]]
     array: tuple[str, Steps] | None = None  # whose items are the rows
+    rest: tuple[str, ...] = ()  # columns that nothing reads, where they are labels
 
     @property
     def columns(self) -> list[str]:
