@@ -105,6 +105,13 @@ def test_work_without_a_price_is_said_before_it_is_free(tmp_path: Path) -> None:
     assert not any("gpu-h" in note for note in notes)
 
 
+def test_one_price_for_all_needs_no_label(tmp_path: Path) -> None:
+    log, _ = schedule(37)
+    done = begin(tmp_path, log, "item,price\nGPU hour,2\n")
+    assert [one.what for one in done.findings if one.status == "note"] == ["unmapped"]
+    assert load_policy((tmp_path / "project/policy.yaml").read_text("utf-8")).currency == "USD"
+
+
 def test_a_second_beginning_changes_nothing(run: Run, tmp_path: Path) -> None:
     log, _ = schedule(35)
     begin(tmp_path, log)

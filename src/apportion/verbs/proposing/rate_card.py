@@ -213,6 +213,8 @@ def unpriced(seen: Seen, prices: PriceList, meter: str) -> Iterator[Finding]:
         return
     own = [price for price in prices.prices if price.meter == meter]
     told = {name: label for name, label in TOLD.items() if any(getattr(price, name) for price in own)}
+    if not told:
+        return  # one price for all
     for place, held in seen.held(meter, *told.values()).items():
         known = dict(zip(told, place, strict=True))
         if not any(all(fits(getattr(price, name), value, name) for name, value in known.items()) for price in own):
