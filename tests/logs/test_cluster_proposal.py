@@ -46,7 +46,8 @@ def capacity(labelled: bool = True) -> pa.Table:
         {"source": "k", "resource": node, "meter": meter, "start_s": OCTOBER.start_s, "end_s": OCTOBER.end_s, "amount": amount * METERS[meter].base,
          "state": "up", "labels": [(GROUP, group), ("node", node)] if labelled else []}
         for node, (group, meter, amount) in NODES.items()
-    ])  # fmt: skip
+    ] + [{"source": "k", "resource": "storage/pvc", "meter": "storage", "start_s": OCTOBER.start_s, "end_s": OCTOBER.end_s, "amount": 1,
+          "state": "up", "labels": []}])  # fmt: skip
 
 
 def bill() -> Delivery:

@@ -14,6 +14,7 @@ from apportion.model.times import DAY_S
 from apportion.reports.sums import total
 from apportion.reports.words import counted, percent, shown
 from apportion.verbs.proposing.groups import (
+    ACCELERATED,
     COMPUTE,
     Claim,
     Group,
@@ -137,7 +138,8 @@ def sketches(groups: Sequence[Group], lines: Sequence[Line], seen: Seen, span: i
 
 
 def rest_of(others: Sequence[Group], claims: Sequence[Claim], money: Decimal, seen: Seen) -> Sketch:
-    meter = others[0].meter if others else next((one for one in ("gpu", "cpu") if one in seen.units), "gpu")
+    held = {group.meter for group in others} or set(seen.units)
+    meter = next((one for one in (*ACCELERATED, "cpu") if one in held), "gpu")
     named = [group for group in others if group.value]
     usage = (
         f"{{{scalar(named[0].key)}: {listed(glob(group.value) for group in named)}}}"

@@ -69,7 +69,8 @@ class Claim:
 
 
 def groups_of(capacity: pa.Table) -> list[Group]:
-    """By the label that names node groups, else instance types, else models; what has none of them is one group."""
+    """By the label that names node groups, else instance types, else models; what has none of them is one group. Volumes are no nodes."""
+    capacity = capacity.filter(pc.is_in(capacity["meter"], pa.array([*ACCELERATED, "cpu", "memory", "node"])))
     nodes: dict[str, dict[str, str]] = {}
     units: dict[str, Counter[str]] = defaultdict(Counter)
     seconds = pc.subtract(capacity["end_s"], capacity["start_s"]).to_pylist()
