@@ -161,13 +161,20 @@ def live(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_from_a_cluster_and_its_bill(run: Run, live: None, tmp_path: Path) -> None:
     bill = tmp_path / "october.csv"
     bill.write_text(BILL, "utf-8")
-    shown = run("init", tmp_path / "p", "--prometheus", "http://127.0.0.1:9090", "--bill", bill, "-o", "json")
+    given = ("--prometheus", "http://127.0.0.1:9090", "--bill", bill, "--token", "env:METRICS")
+    shown = run("init", tmp_path / "p", *given, "-o", "json")
     assert shown.code == 0, shown.err
     assert f"Next: apportion --project {tmp_path / 'p'} ingest" in shown.err
     settings = tomllib.loads((tmp_path / "p/apportion.toml").read_text("utf-8"))["sources"]
     assert settings == [
         {"name": "bill", "kind": "focus", "path": "bills/october.csv"},
-        {"name": "cluster", "kind": "prometheus", "url": "http://127.0.0.1:9090", "since": "2026-10-01"},
+        {
+            "name": "cluster",
+            "kind": "prometheus",
+            "url": "http://127.0.0.1:9090",
+            "token": "env:METRICS",
+            "since": "2026-10-01",
+        },
     ]
     assert (tmp_path / "p/bills/october.csv").read_text("utf-8") == BILL
     policy = load_policy((tmp_path / "p/policy.yaml").read_text("utf-8"))

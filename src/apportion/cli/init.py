@@ -44,6 +44,12 @@ class Beginning:
         Path | None,
         typer.Option(metavar="PATH", help="A bill in FOCUS columns, a file or a folder; needs --prometheus."),
     ] = None
+    token: Annotated[
+        str,
+        typer.Option(
+            metavar="WHERE", help="Where the token for --prometheus is: env:NAME, file:PATH or keyring:SERVICE/NAME."
+        ),
+    ] = ""
     kinds: Annotated[
         list[str] | None,
         typer.Option("--with", metavar="KIND", help="Write the stanza of this kind of source; repeatable."),
@@ -76,7 +82,8 @@ def init(
         given = starting.Accounting(beginning.slurm, beginning.prices)
         return begun(starting.from_accounting(target, wanted, given, call.bar), target)
     if beginning.prometheus and beginning.bill:
-        cluster = starting.Cluster(beginning.prometheus, beginning.bill)
+        secret = {"token": beginning.token} if beginning.token else {}
+        cluster = starting.Cluster(beginning.prometheus, beginning.bill, secret)
         return begun(starting.from_cluster(target, wanted, cluster, call.bar), target)
     return plain(wanted, target, beginning.kinds or [])
 

@@ -44,7 +44,7 @@ class Accounting:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Where its metrics are, and its bill. `stanza` says how to read them, where it is not Prometheus."""
+    """Where its metrics are, and its bill. `stanza` is what else there is to say about how to read them."""
 
     url: str
     bill: Path

@@ -184,7 +184,8 @@ def owners_text(rules: Sequence[Rule]) -> Iterator[str]:
             yield f"  - {{when: {{{rule.key}: {listed(map(glob, rule.values))}}}, team: {rule.team}}}"
             continue
         some = ", ".join(rule.values[:FEW_VALUES]) + (", ..." if len(rule.values) > FEW_VALUES else "")
-        yield f'  - {{when: {{{scalar(rule.key)}: "*"}}, team: "{{{rule.key}}}"}}  # {comment(some)}'
+        note = f"  # {comment(some)}" if some else ""
+        yield f'  - {{when: {{{scalar(rule.key)}: "*"}}, team: "{{{rule.key}}}"}}{note}'
 
 
 def worth_of(seen: Seen, pools: Sequence[Sketch], usage: pa.Table) -> list[int]:
