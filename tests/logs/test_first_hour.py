@@ -183,6 +183,12 @@ def test_from_a_cluster_and_its_bill(run: Run, live: None, tmp_path: Path) -> No
     assert said == {"pools", "owners", "idle", "kube-state-metrics"}
 
 
+def test_an_address_with_a_password_is_refused_unsaid(run: Run, tmp_path: Path) -> None:
+    shown = run("init", tmp_path / "p", "--prometheus", "http://me:hunter2@127.0.0.1:9090", "--bill", tmp_path)
+    assert (shown.code, "holds a name or a password" in shown.err, "hunter2" in shown.err) == (1, True, False)
+    assert not (tmp_path / "p").exists()
+
+
 def test_stanzas_are_written_on_request(run: Run, live: None, tmp_path: Path) -> None:
     assert run("init", tmp_path / "p", "--with", "prometheus").code == 0
     assert '[[sources]]\nname = "cluster"\nkind = "prometheus"\n' in (tmp_path / "p/apportion.toml").read_text("utf-8")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pyarrow.compute as pc
 
@@ -84,16 +85,17 @@ def from_accounting(folder: Path, wishes: Wishes, given: Accounting, step: Step 
 def from_cluster(folder: Path, wishes: Wishes, given: Cluster, step: Step = silent) -> Begun:
     """Looks at the last whole day of the bill that is over by now."""
     refuse_taken(folder)
+    host = host_of(given.url)
     bill = existing(given.bill)
     costs = {"name": "bill", "kind": FOCUS}
     base, path = (bill.resolve(), ".") if bill.is_dir() else (bill.resolve().parent, bill.name)
     step(f"reading {bill.name}", 0, 0)
     bills = delivered(costs | {"path": path}, base, None)
     settings = {"name": "cluster", "kind": PROMETHEUS, "url": given.url, **given.stanza}
-    step(f"asking {given.url}", 0, 0)
+    step(f"asking {host}", 0, 0)
     day = last_day(bills)
     usage = delivered(settings, folder if folder.is_dir() else Path(), day)
-    about = About(wishes.name, wishes.currency or "USD", wishes.time_zone, f"{settings['kind']} at {given.url}")
+    about = About(wishes.name, wishes.currency or "USD", wishes.time_zone, f"{settings['kind']} at {host}")
     proposal = propose_cluster(usage, bills, about)
     target = place(bill, folder, "bills")
     costs |= {"path": target.relative_to(folder.absolute()).as_posix()}
@@ -103,6 +105,18 @@ def from_cluster(folder: Path, wishes: Wishes, given: Cluster, step: Step = sile
     started = init(folder, made, [toml(costs), toml(live)], proposal.policy)
     keep(bill, target)
     return Begun(started, proposal.findings)
+
+
+def host_of(url: str) -> str:
+    """For sentences and comments; an address that holds a password would end up in files."""
+    parts = urlsplit(url)
+    if "@" in parts.netloc:
+        raise ProjectError(
+            "invalid-setting",
+            "the address of --prometheus holds a name or a password",
+            hint="leave it out; give --token env:NAME",
+        )
+    return parts.hostname or url
 
 
 def asked(settings: Mapping[str, Any]) -> bool:
