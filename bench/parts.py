@@ -22,8 +22,8 @@ from apportion.model.rows import USAGE
 from apportion.model.times import Interval
 from bench.measure import Clock, peak_gb
 from bench.peaks import peaks
-from bench.slurm import slurm_1m
 from bench.prometheus import prometheus_day
+from bench.slurm import slurm_1m
 from bench.spark import spark
 from bench.traces import surf_lisa
 from bench.worlds import FOUR, HOURS, NODE_HOUR, NODES, START_S, TEAMS, ZONE, Size, world_of, write_usage
