@@ -31,7 +31,7 @@ from apportion.cli.verb import BROKEN, FAILED
 from apportion.errors import ApportionError, InvariantError
 
 DEBUG = "APPORTION_DEBUG"
-COMMANDS = (demo, init, check, agent, ingest, plan, apply, explain, cost, report, methods, split, backup, verify, gc)
+COMMANDS = (demo, init, check, ingest, plan, apply, explain, cost, report, methods, split, backup, verify, gc, agent)
 
 
 class InOrder(TyperGroup):

@@ -91,7 +91,7 @@ def from_cluster(folder: Path, wishes: Wishes, given: Cluster, step: Step = sile
     base, path = (bill.resolve(), ".") if bill.is_dir() else (bill.resolve().parent, bill.name)
     step(f"reading {bill.name}", 0, 0)
     bills = delivered(costs | {"path": path}, base, None)
-    settings = {"name": "cluster", "kind": PROMETHEUS, "url": given.url, **given.stanza}
+    settings = {"name": "cluster", "kind": PROMETHEUS, "url": given.url, "cluster": wishes.name, **given.stanza}
     step(f"asking {host}", 0, 0)
     day = last_day(bills)
     usage = delivered(settings, folder if folder.is_dir() else Path(), day)

@@ -172,7 +172,8 @@ class Watch:
         """Which boards there are, where, of which model, and which are held by a claim."""
         self.devices.boards.add(seen.board)
         node = self.nodes.found.get(seen.node)
-        model = next((text for name in exporter.model if (text := seen.rows[0].series.labels.get(name))), "")
+        told = (text for name in exporter.model if (text := seen.rows[0].series.labels.get(name)))
+        model = next(told, "").replace(" ", "-")  # as nodes' labels spell it
         if node is not None:
             node.boards.add(seen.board)
             node.model = node.model or model

@@ -141,11 +141,11 @@ def rest_of(others: Sequence[Group], claims: Sequence[Claim], money: Decimal, se
     held = {group.meter for group in others} or set(seen.units)
     meter = next((one for one in (*ACCELERATED, "cpu") if one in held), "gpu")
     named = [group for group in others if group.value]
-    usage = (
-        f"{{{scalar(named[0].key)}: {listed(glob(group.value) for group in named)}}}"
-        if named == [*others] and named
-        else "{}"
-    )
+    usage = "{}"
+    if named and named == [*others]:
+        usage = f"{{{scalar(named[0].key)}: {listed(glob(group.value) for group in named)}}}"
+    elif others and not named and claims:  # nodes that no label puts into a group
+        usage = f'{{not: {{{scalar(claims[0].group.key)}: "*"}}}}'
     left = total([money, *(-claim.money for claim in claims)])
     names = ", ".join(group.value or "nodes without a label" for group in others) or "all nodes"
     return Sketch(
@@ -154,14 +154,14 @@ def rest_of(others: Sequence[Group], claims: Sequence[Claim], money: Decimal, se
         usage,
         meter,
         left,
-        tuple(node for group in others for node in group.nodes) if named and usage != "{}" else None,
+        tuple(node for group in others for node in group.nodes) if usage != "{}" else None,
         sum(group.units.get(meter, 0) for group in others),
         f"{names}: the bill does not tell them apart",
     )
 
 
 def selector(claim: Claim) -> str:
-    return f"{scalar(claim.column)}: {scalar(claim.glob)}"
+    return f"{scalar(claim.column)}: {listed(map(scalar, claim.globs))}"
 
 
 def unless(claims: Sequence[Claim]) -> str:

@@ -59,11 +59,11 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Which lines pay for a group: a column and its glob, and not those of other claims that it would also match."""
+    """Which lines pay for a group: a column and its globs, and not those of other claims that they would also match."""
 
     group: Group
     column: str
-    glob: str
+    globs: tuple[str, ...]
     money: Decimal
     unless: tuple["Claim", ...] = ()
 
@@ -123,7 +123,8 @@ def claims_of(groups: Sequence[Group], lines: Sequence[Line]) -> list[Claim]:
     made: list[Claim] = []
     for group in sorted(groups, key=lambda one: (-len(one.value), one.value)):
         taken = {n for n, line in enumerate(lines) if any(matches(claim, line) for claim in made)}
-        claim = best(group, [line for n, line in enumerate(lines) if n not in taken])
+        strangers = [node for other in groups if other is not group for node in other.nodes]
+        claim = best(group, [line for n, line in enumerate(lines) if n not in taken], strangers)
         if claim:
             others = tuple(
                 one for one in made if any(matches(claim, lines[n]) and matches(one, lines[n]) for n in taken)
@@ -133,7 +134,11 @@ def claims_of(groups: Sequence[Group], lines: Sequence[Line]) -> list[Claim]:
 
 
 def matches(claim: Claim, line: Line) -> bool:
-    return fnmatchcase(line.cells.get(claim.column, ""), claim.glob)
+    return is_among(line, claim.column, claim.globs)
+
+
+def is_among(line: Line, column: str, globs: Sequence[str]) -> bool:
+    return any(fnmatchcase(line.cells.get(column, ""), glob) for glob in globs)
 
 
 def compute_lines(lines: pa.Table, currency: str) -> list[Line]:
@@ -156,36 +161,36 @@ def texts(row: Mapping[str, str | None], tags: Iterable[tuple[str, str]]) -> Ite
     yield from ((f"tag.{key}", value) for key, value in tags)
 
 
-def best(group: Group, lines: Sequence[Line]) -> Claim | None:
+def best(group: Group, lines: Sequence[Line], strangers: Sequence[str]) -> Claim | None:
     """The column with the most money; one where the name stands alone before one that only contains it."""
     if not group.value:
         return None
-    globs = [(group.value, 2), *([(f"*{group.value}*", 1)] if len(group.value) >= SHORTEST else [])]
-    tries = [
-        (rank, column, escaped(glob) if rank == 2 else f"*{escaped(group.value)}*")
-        for column in sorted({column for line in lines for column in line.cells})
-        for glob, rank in globs
+    globs = [(escaped(group.value), 2), *([(f"*{escaped(group.value)}*", 1)] if len(group.value) >= SHORTEST else [])]
+    columns = sorted({column for line in lines for column in line.cells})
+    tries: list[tuple[int, str, tuple[str, ...]]] = [
+        (rank, column, (glob,)) for column in columns for glob, rank in globs
     ]
-    tries.append((2, "ResourceId", node_glob(group.nodes)))
+    tries.append((2, "ResourceId", node_globs(group.nodes, strangers)))
     found = []
-    for rank, column, glob in tries:
-        own = [line.money for line in lines if fnmatchcase(line.cells.get(column, ""), glob)]
+    for rank, column, some in tries:
+        own = [line.money for line in lines if is_among(line, column, some)]
         if own:
-            found.append((total(own), rank, column, glob))
+            found.append((total(own), rank, column, some))
     if not found:
         return None
-    money, _, column, glob = max(found)
-    return Claim(group, column, glob, money)
+    money, _, column, some = max(found)
+    return Claim(group, column, some, money)
 
 
 def escaped(value: str) -> str:
     return re.sub(r"([*?[])", r"[\1]", value)
 
 
-def node_glob(nodes: Sequence[str]) -> str:
-    """What the names of nodes have in common, so that nodes that come later are among them."""
-    common = "".join(common_letters(nodes))
-    return escaped(nodes[0]) if len(nodes) == 1 or len(common) < SHORTEST else f"{escaped(common)}*"
+def node_globs(nodes: Sequence[str], strangers: Sequence[str]) -> tuple[str, ...]:
+    """What the names of nodes have in common, so that nodes that come later are among them; one by one where others would be, too."""
+    common = escaped("".join(common_letters(nodes)))
+    shared = len(nodes) == 1 or len(common) < SHORTEST or any(fnmatchcase(node, f"{common}*") for node in strangers)
+    return tuple(escaped(node) for node in nodes) if shared else (f"{common}*",)
 
 
 def common_letters(names: Sequence[str]) -> Iterator[str]:

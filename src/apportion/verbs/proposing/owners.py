@@ -74,7 +74,7 @@ def rule(key: str, column: Sequence[str | None], left: list[int]) -> Rule:
     """Takes what it covers from `left`."""
     sums: dict[str, int] = {}
     for row, value in enumerate(column):
-        if value and left[row]:
+        if value:
             sums[value] = sums.get(value, 0) + left[row]
             left[row] = 0
     return Rule(key, sum(sums.values()), tuple(sorted(sums, key=lambda value: (-sums[value], value))))
