@@ -42,7 +42,7 @@ def test_the_main_job_by_the_settings(run: Run, tiny: Path) -> None:
     assert run(*at, "ingest").code == 0
     assert planned(run, tiny)["engine"]["name"] == "spark"
     assert "Posted" in run(*at, "apply").out
-    assert [posted.engine for posted in apportion.open_project(tiny).books.runs()] == ["spark/1"]
+    assert [posted.engine for posted in apportion.open_project(tiny).books.runs()] == ["spark/2"]
     assert "vision" in run(*at, "explain", "vision").out
     assert run(*at, "explain", "vision", "--engine", "duckdb", "-o", "json").value() == (
         run(*at, "explain", "vision", "-o", "json").value()
