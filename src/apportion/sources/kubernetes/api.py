@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
-from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
-
 from apportion.errors import InputError, ProjectError
 from apportion.sources.kubernetes.objects import Kind, Object, slim
 from apportion.sources.outside.addresses import check_host
 from apportion.sources.outside.secrets import secret
-from apportion.sources.outside.web import LARGEST, RETRIES, TIMEOUT_S, TryAgainError, brief, patience, tls_trouble
+from apportion.sources.outside.web import LARGEST, RETRIES, TIMEOUT_S, TryAgainError, brief, persisting, tls_trouble
 from apportion.sources.settings import Stanza
 
 PAGE = 500
@@ -119,16 +117,7 @@ class Api:
 
     def ask(self, method: str, path: str, accept: str, document: object = None) -> Any:
         """The parsed answer. What may pass is tried again: a broken connection, a busy server, half an answer."""
-        tries = Retrying(
-            stop=stop_after_attempt(self.retries + 1),
-            wait=patience,
-            retry=retry_if_exception_type(TryAgainError),
-            reraise=True,
-        )
-        try:
-            return tries(self.once, method, path, accept, document)
-        except TryAgainError as error:
-            raise error.told from error
+        return persisting(self.retries, self.once, method, path, accept, document)
 
     def once(self, method: str, path: str, accept: str, document: object) -> Any:
         with self.failures(path):

@@ -79,4 +79,6 @@ READERS: dict[str, Callable[[str, str], str]] = {"env": from_environment, "file"
 
 
 def missing(origin: str, where: str, reason: str) -> ProjectError:
-    return ProjectError("no-secret", f"there is no secret at {origin}: {reason}", where=where)
+    scheme, _, name = origin.partition(":")
+    hint = {"env": f"export {name}=...", "file": f"write it to {name}, readable by you alone"}.get(scheme, "")
+    return ProjectError("no-secret", f"there is no secret at {origin}: {reason}", where=where, hint=hint)

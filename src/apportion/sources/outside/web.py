@@ -2,12 +2,12 @@
 
 import json
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -19,6 +19,7 @@ from apportion.sources.outside.addresses import check_address, check_host
 from apportion.sources.outside.secrets import Secret, secret
 from apportion.sources.settings import Stanza
 
+Answer = TypeVar("Answer")
 WEB_SETTINGS = (
     "url",
     "token",
@@ -107,16 +108,7 @@ class Web:
 
     def fetch(self, method: str, path: str, **what: Any) -> bytes:
         """The body, however it is written. What may pass is tried again: a broken connection, a busy server, half an answer."""
-        tries = Retrying(
-            stop=stop_after_attempt(self.retries + 1),
-            wait=patience,
-            retry=retry_if_exception_type(TryAgainError),
-            reraise=True,
-        )
-        try:
-            return tries(self.once, method, path, what)
-        except TryAgainError as error:
-            raise error.told from error
+        return persisting(self.retries, self.once, method, path, what)
 
     def once(self, method: str, path: str, what: Mapping[str, Any]) -> bytes:
         check_host(
@@ -203,7 +195,8 @@ class Web:
                     f"the certificate of {self.host} is not trusted: {trouble}",
                     "set ca_file to the authority that signed it; the check cannot be switched off",
                 ) from error
-            raise TryAgainError(self.told("unreachable", f"{self.host} cannot be reached: {error}")) from error
+            hint = f"see url of the source, and whether the server runs: curl -sS {self.client.base_url}"
+            raise TryAgainError(self.told("unreachable", f"{self.host} cannot be reached: {error}", hint)) from error
 
     def told(self, code: str, message: str, hint: str = "") -> InputError:
         return InputError(code, message, where=self.where, hint=hint)
@@ -276,6 +269,20 @@ def patience(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     asked = error.after if isinstance(error, TryAgainError) else None
     return GROWING(state) if asked is None else min(asked, LONGEST_WAIT_S)
+
+
+def persisting(retries: int, ask: Callable[..., Answer], *given: object) -> Answer:
+    """Asks again while a failure may pass; then tells it."""
+    tries = Retrying(
+        stop=stop_after_attempt(retries + 1),
+        wait=patience,
+        retry=retry_if_exception_type(TryAgainError),
+        reraise=True,
+    )
+    try:
+        return tries(ask, *given)
+    except TryAgainError as error:
+        raise error.told from error
 
 
 def brief(text: str) -> str:
