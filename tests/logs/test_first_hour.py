@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 
-from apportion.errors import ApportionError
+from apportion.errors import ApportionError, ProjectError
+from apportion.model.times import Interval
 from apportion.policy.load import load_policy
 from apportion.sources import registry
+from apportion.sources.live import WHEN
 from apportion.verbs.init import Wishes
+from apportion.verbs.project import open_project
 from apportion.verbs.starting import Accounting, Begun, from_accounting
 from tests.cli.conftest import Run, run
 from tests.cli.tiny import BILL
@@ -172,6 +175,7 @@ def test_from_a_cluster_and_its_bill(run: Run, live: None, tmp_path: Path) -> No
             "name": "cluster",
             "kind": "prometheus",
             "url": "http://127.0.0.1:9090",
+            "cluster": "p",
             "token": "env:METRICS",
             "since": "2026-10-01",
         },
@@ -192,8 +196,21 @@ def test_an_address_with_a_password_is_refused_unsaid(run: Run, tmp_path: Path) 
 def test_stanzas_are_written_on_request(run: Run, live: None, tmp_path: Path) -> None:
     assert run("init", tmp_path / "p", "--with", "prometheus").code == 0
     assert '[[sources]]\nname = "cluster"\nkind = "prometheus"\n' in (tmp_path / "p/apportion.toml").read_text("utf-8")
-    refused = run("init", tmp_path / "q", "--with", "prometheus", "--with", "focus")
+    refused = run("init", tmp_path / "q", "--with", "prometheus", "--with", "demo")
     assert (refused.code, refused.err.startswith("error[no-stanza]")) == (1, True)
     assert "prometheus" in refused.err
     assert "did you mean 'prometheus'?" in run("init", tmp_path / "q", "--with", "prometeus").err
     assert not (tmp_path / "q").exists()
+
+
+@pytest.mark.parametrize("kind", sorted({*registry.source_kinds()} - {"demo"}))
+def test_every_kind_has_a_stanza_that_it_understands(run: Run, kind: str, tmp_path: Path) -> None:
+    """What it lacks may be a file or a server, never a setting that nobody knows."""
+    assert run("init", tmp_path / "p", "--with", kind).code == 0
+    (source,) = open_project(tmp_path / "p").settings.sources
+    assert source.kind == kind
+    settings = {key: value for key, value in source.settings.items() if key not in WHEN}
+    told = registry.reader(registry.source_named(kind))({**settings, "#": "not a setting"}, tmp_path, Interval(0, 1))
+    with pytest.raises(ProjectError) as refused:
+        list(told)
+    assert (refused.value.code, "'#'" in refused.value.message) == ("unknown-setting", True)

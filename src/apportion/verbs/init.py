@@ -1,5 +1,6 @@
 """Start a project: settings, a first policy that is valid as it stands, and folders for bills and usage. Never overwrites."""
 
+import inspect
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from apportion.verbs.settings import FILE, HIDDEN, POLICY
 
 SCHEMA = "policy.schema.json"
 FOLDERS = ("bills", "usage")
+SHOWN = ("focus", "usage")  # stanzas that everybody sees, commented where they were not asked for
+ZONE = 'time_zone = "UTC"'
 
 SETTINGS = """\
 # An Apportion project: where the bills and the usage come from, and where the books are kept.
@@ -32,22 +35,7 @@ policy = "policy.yaml"
 # threads = 2
 # memory = "2GB"
 
-{stanzas}# A bill in FOCUS columns: a file, a folder or a glob.
-# [[sources]]
-# name = "cloud"
-# kind = "focus"
-# path = "bills/*.csv"
-
-# A usage log with columns of your own: left what Apportion calls it, right the column.
-# [[sources]]
-# name = "jobs"
-# kind = "usage"
-# path = "usage/*.csv"
-# time_zone = "{time_zone}"
-# columns = {{ workload = "job", resource = "node", start = "start", end = "end" }}
-# meters = {{ gpu = "gpus" }}
-# labels = {{ team = "team" }}
-"""
+{stanzas}"""
 
 RULES = """\
 # yaml-language-server: $schema=policy.schema.json
@@ -100,9 +88,10 @@ def init(folder: Path, wishes: Wishes, stanzas: Sequence[str] = (), rules: str =
         name=wishes.name, effective=wishes.effective, currency=wishes.currency, time_zone=wishes.time_zone
     )
     load_policy(rules, POLICY)  # refuses a currency or time zone that does not exist before anything is written
-    text = "".join(f"{stanza.strip()}\n\n" for stanza in stanzas)
+    shown = [*stanzas, *(commented(proposed(kind)) for kind in SHOWN if not any(f'"{kind}"' in one for one in stanzas))]
+    text = "\n\n".join(stanza.strip() for stanza in shown).replace(ZONE, f'time_zone = "{wishes.time_zone}"') + "\n"
     texts = {
-        FILE: SETTINGS.format(name=wishes.name, time_zone=wishes.time_zone, stanzas=text),
+        FILE: SETTINGS.format(name=wishes.name, stanzas=text),
         POLICY: rules,
         SCHEMA: schema_text(),
         ".gitignore": f"{HIDDEN}/\n",
@@ -126,24 +115,25 @@ def refuse_taken(folder: Path) -> None:
         )
 
 
+def commented(stanza: str) -> str:
+    return "\n".join(line if line.startswith("#") else f"# {line}" for line in stanza.strip().splitlines())
+
+
 def stanza_of(kind: str) -> str:
     """The `[[sources]]` table that a kind of source proposes."""
-    source = source_named(kind)
-    if not isinstance(source, Live):
-        known = ", ".join(sorted(name for name in source_kinds() if is_live(name))) or "none"
+    found = proposed(kind)
+    if not found:
+        known = ", ".join(sorted(name for name in source_kinds() if proposed(name))) or "none"
         raise ProjectError(
-            "no-stanza",
-            f"a source of kind {kind!r} has no stanza of its own",
-            hint=f"kinds that have one: {known}; apportion.toml shows those of bills and usage logs",
+            "no-stanza", f"a source of kind {kind!r} has no stanza of its own", hint=f"kinds that have one: {known}"
         )
-    return source.stanza
+    return found
 
 
-def is_live(kind: str) -> bool:
-    try:
-        return isinstance(source_named(kind), Live)
-    except ProjectError:  # another package's, and broken: `check` says so
-        return False
+def proposed(kind: str) -> str:
+    """A live source brings its stanza along; one that is a function has it beside it, as `STANZA`."""
+    source = source_named(kind)
+    return source.stanza if isinstance(source, Live) else str(getattr(inspect.getmodule(source), "STANZA", ""))
 
 
 def schema_text() -> str:

@@ -20,6 +20,13 @@ from apportion.sources.settings import stanza
 SETTINGS = ("role", "currency")
 ROLES = ("bill", "reference")
 FORMATS = ("csv", "parquet")
+STANZA = """\
+# A bill in FOCUS columns: a file, a folder or a glob.
+[[sources]]
+name = "cloud"
+kind = "focus"
+path = "bills/*.csv"
+"""
 
 
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:

@@ -19,6 +19,14 @@ from apportion.sources.licences.settings import How, how_of
 from apportion.sources.licences.table import parse_table
 
 FORMATS = ("csv", "text")
+STANZA = """\
+# Check-outs of a licence server: its debug logs, and what lmstat -a printed.
+[[sources]]
+name = "licences"
+kind = "licences"
+path = "licences/*.log"
+time_zone = "UTC"
+"""
 
 
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:

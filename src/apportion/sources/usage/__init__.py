@@ -16,6 +16,17 @@ from apportion.sources.usage.delivery import read_log
 from apportion.sources.usage.mapping import SETTINGS, mapping
 
 FORMATS = ("csv", "parquet", "jsonl", "json")
+STANZA = """\
+# A usage log with columns of your own: left what Apportion calls it, right the column.
+[[sources]]
+name = "jobs"
+kind = "usage"
+path = "usage/*.csv"
+time_zone = "UTC"
+columns = { workload = "job", resource = "node", start = "start", end = "end" }
+meters = { gpu = "gpus" }
+labels = { team = "team" }
+"""
 
 
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:
