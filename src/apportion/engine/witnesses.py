@@ -24,6 +24,9 @@ from apportion.policy.document import Policy
 
 # Ids without what tells namesakes apart: a pod's uid, a job's submission.
 LOOSE = r"^(k8s/[^/]*/[^/]+/[^/]+|slurm/[^/]*/[^/@]+)$"
+SLACK_S = (
+    600  # two sources see the start and the end of one life so far apart: scrapes, five-minute resolutions, clocks
+)
 ATTEMPT = r"^slurm/[^/]*/[^/@]+@"
 POD = ("k8s.cluster", "k8s.namespace", "k8s.pod")
 LENT = pa.schema([field.with_nullable(True) for field in USAGE])  # files promise nothing about nulls
@@ -134,23 +137,48 @@ def told_twice(workloads: pa.Table, known: pa.Table) -> pa.Array:
 
 
 def renamed(rows: pa.Table, known: pa.Table) -> pa.Table:
-    """Rows under a loose id go to the workload whose life they overlap most; those that overlap none keep their name."""
+    """Rows under a loose id go to the workloads that lived then, each from its start to that of the next; those that meet none keep their name.
+
+    A name that two pods had one after the other is told of in one row, with the time between them.
+    """
     if not len(known):
         return rows
     rows = rows.append_column("place", pa.array(np.arange(len(rows))))
     sakes = known.rename_columns(["loose", "full", "from_s", "to_s"])
     pairs = rows.select(["workload", "place", "start_s", "end_s"]).join(sakes, "workload", "loose", "inner")
-    shared = pc.subtract(
-        pc.min_element_wise(pairs["end_s"], pairs["to_s"]), pc.max_element_wise(pairs["start_s"], pairs["from_s"])
-    )
-    pairs = pairs.append_column("shared", shared).filter(pc.greater(shared, 0))
-    pairs = pairs.sort_by([("place", "ascending"), ("shared", "descending"), ("full", "ascending")])
-    places, first = np.unique(pairs["place"].to_numpy(), return_index=True)
-    names = rows["workload"].combine_chunks()
-    mask = np.zeros(len(rows), dtype=bool)
-    mask[places] = True
-    names = pc.replace_with_mask(names, pa.array(mask), pairs["full"].combine_chunks().take(pa.array(first)))
-    return rows.set_column(rows.column_names.index("workload"), "workload", names).drop_columns(["place"])
+    early, late = pc.subtract(pairs["from_s"], SLACK_S), pc.add(pairs["to_s"], SLACK_S)
+    meets = pc.and_(pc.less(early, pairs["end_s"]), pc.greater(late, pairs["start_s"]))
+    pairs = pairs.filter(meets).sort_by([("place", "ascending"), ("from_s", "ascending"), ("full", "ascending")])
+    place, start, end, since = (pairs[name].to_numpy() for name in ("place", "start_s", "end_s", "from_s"))
+    if not len(place):
+        return rows.drop_columns(["place"])
+    other = place[1:] != place[:-1]
+    begin = np.where(np.append(True, other), start, np.clip(since, start, end))
+    finish = np.where(np.append(other, True), end, np.append(begin[1:], end[-1:]))
+    lasting = np.flatnonzero(finish > begin)
+    cut = with_spans(rows.take(pa.array(place[lasting])), begin[lasting], finish[lasting])
+    names = pairs["full"].combine_chunks().take(pa.array(lasting))
+    cut = cut.set_column(cut.column_names.index("workload"), rows.schema.field("workload"), names)
+    rest = rows.filter(pc.invert(pc.is_in(rows["place"], value_set=pa.array(place))))
+    return pa.concat_tables([rest, cut]).drop_columns(["place"])
+
+
+def with_spans(rows: pa.Table, begin: np.ndarray, finish: np.ndarray) -> pa.Table:
+    """Rows cut to parts of themselves. A level stays what it is; of a flow each part gets what falls into it, and no unit is lost."""
+    start, end = (rows[name].to_numpy() for name in ("start_s", "end_s"))
+    shorter = (finish - begin < end - start) & np.asarray(pc.is_in(rows["meter"], value_set=FLOWS))
+    for name in ("allocated", "used"):
+        amounts = rows[name].to_pylist() if shorter.any() else []
+        for at in np.flatnonzero(shorter).tolist() if amounts else ():
+            whole, span, before = amounts[at], int(end[at] - start[at]), int(begin[at] - start[at])
+            until = int(finish[at] - start[at])
+            amounts[at] = None if whole is None else whole * until // span - whole * before // span
+        if amounts:
+            field = rows.schema.field(name)
+            rows = rows.set_column(rows.column_names.index(name), field, pa.array(amounts, field.type))
+    for name, values in (("start_s", begin), ("end_s", finish)):
+        rows = rows.set_column(rows.column_names.index(name), rows.schema.field(name), pa.array(values, pa.int64()))
+    return rows
 
 
 def decide(rows: pa.Table, policy: Policy) -> tuple[pa.Table, tuple[Problem, ...]]:
