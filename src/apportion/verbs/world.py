@@ -1,6 +1,6 @@
 """The world that a plan is made of: the pinned evidence of one period, as the engine takes it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -15,7 +15,7 @@ from apportion.engine.plan import World
 from apportion.engine.witnesses import hear
 from apportion.errors import ApportionError
 from apportion.model.rows import TABLES
-from apportion.model.times import Interval, Period
+from apportion.model.times import Interval, Period, local_day, months
 from apportion.policy.document import Policy
 from apportion.reports.sums import grouped, side_of
 from apportion.verbs.levels import as_levels
@@ -95,7 +95,10 @@ def known_periods(project: Project, pins: Pins) -> set[str]:
     spans = project.books.scan("usage", pins["usage"], columns=["start_s", "end_s"])
     first, last = pc.min(spans["start_s"]).as_py(), pc.max(spans["end_s"]).as_py()
     billed = billed_periods(project, pins)
-    return billed if first is None else billed | set(months(first, last, ZoneInfo(project.policy.time_zone)))
+    if first is None:
+        return billed
+    zone = ZoneInfo(project.policy.time_zone)
+    return billed | {f"{local_day(month.start_s, zone):%Y-%m}" for month in months(Interval(first, last), zone)}
 
 
 def charges_by_list(project: Project) -> bool:
@@ -105,15 +108,6 @@ def charges_by_list(project: Project) -> bool:
     except ApportionError:
         return False
     return any(pool.method == "rate_card" and pool.costs is None and not pool.otherwise for pool in pools)
-
-
-def months(first_s: int, last_s: int, zone: ZoneInfo) -> Iterator[str]:
-    """From the month of the first second to that of the last one before the end."""
-    start, end = (datetime.fromtimestamp(second, zone) for second in (first_s, max(first_s, last_s - 1)))
-    period = Period(start.year, start.month)
-    while period <= Period(end.year, end.month):
-        yield str(period)
-        period = period.next
 
 
 def evidence_window(lines: pa.Table, period: Period, zone: ZoneInfo) -> Interval:

@@ -10,23 +10,13 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
 
-from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
-
 from apportion.errors import InputError, ProjectError
 from apportion.sources.datadog.settings import Server
 from apportion.sources.outside.addresses import check_host
+from apportion.sources.outside.web import LARGEST, TryAgainError, persisting
 
-LARGEST = 2**30
 Ask = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 MENDING = "see api_key and app_key of the source: the application key needs the permission timeseries_query, and site must be theirs"
-
-
-class BrokenError(Exception):
-    """An answer that broke off."""
-
-    def __init__(self, told: InputError) -> None:
-        super().__init__(told.message)
-        self.told = told
 
 
 @contextmanager
@@ -47,19 +37,10 @@ def asking(server: Server, where: str) -> Iterator[Ask]:
         "apiKeyAuth": server.api_key.reveal() if server.api_key else "",
         "appKeyAuth": server.app_key.reveal() if server.app_key else "",
     }
-    again = Retrying(
-        stop=stop_after_attempt(server.retries + 1),
-        wait=wait_exponential_jitter(multiplier=0.2, max=20, jitter=0.5),
-        retry=retry_if_exception_type(BrokenError),
-        reraise=True,
-    )
     with library.ApiClient(settings) as client:
 
         def ask(body: Mapping[str, Any]) -> Mapping[str, Any]:
-            try:
-                return again(once, client, body, parts.netloc, where)
-            except BrokenError as error:
-                raise error.told from error
+            return persisting(server.retries, once, client, body, parts.netloc, where)
 
         yield ask
 
@@ -185,7 +166,7 @@ def exhausted(error: Any, host: str, where: str) -> InputError:
     return InputError("unreachable", f"{host} cannot be reached: {reason}", where=where)
 
 
-def broken(error: Any, host: str, where: str) -> BrokenError:
+def broken(error: Any, host: str, where: str) -> TryAgainError:
     from urllib3.exceptions import TimeoutError as TooSlowError  # noqa: PLC0415
 
     if isinstance(error, TooSlowError):
@@ -194,4 +175,4 @@ def broken(error: Any, host: str, where: str) -> BrokenError:
         )
     else:
         told = InputError("half-response", f"{host} broke off its answer", where=where)
-    return BrokenError(told)
+    return TryAgainError(told)
