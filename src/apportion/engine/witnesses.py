@@ -24,9 +24,8 @@ from apportion.policy.document import Policy
 
 # Ids without what tells namesakes apart: a pod's uid, a job's submission.
 LOOSE = r"^(k8s/[^/]*/[^/]+/[^/]+|slurm/[^/]*/[^/@]+)$"
-SLACK_S = (
-    600  # two sources see the start and the end of one life so far apart: scrapes, five-minute resolutions, clocks
-)
+# Two sources see the start and the end of one life so far apart: scrapes, five-minute resolutions, clocks.
+SLACK_S = 600
 ATTEMPT = r"^slurm/[^/]*/[^/@]+@"
 POD = ("k8s.cluster", "k8s.namespace", "k8s.pod")
 LENT = pa.schema([field.with_nullable(True) for field in USAGE])  # files promise nothing about nulls

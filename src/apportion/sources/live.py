@@ -7,7 +7,7 @@ business of whoever calls, so `read` needs no memory and any past window can be 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from apportion.errors import Problem
 from apportion.model.delivery import Delivery
@@ -56,6 +56,6 @@ def estimated(where: str, message: str) -> Problem:
     return Problem(where, "estimated", message)
 
 
-def is_asked(source: object, settings: Mapping[str, Any]) -> bool:
+def is_asked(source: object, settings: Mapping[str, Any]) -> TypeGuard[Live]:
     """Whether the stanza asks the system itself, rather than files saved from it."""
     return isinstance(source, Live) and "path" not in settings

@@ -75,7 +75,7 @@ def deliver(
     """All that a file has, or the windows of a live source that are due, one after the other."""
     kind = source_named(source.kind, source.where)
     settings = {key: value for key, value in source.settings.items() if key not in WHEN or not isinstance(kind, Live)}
-    if not isinstance(kind, Live) or not is_asked(kind, settings):
+    if not is_asked(kind, settings):
         yield from deliveries_of(reader(kind)(settings, project.folder, window), source.name, step, (0, 0, 0))
         return
     windows = due_windows(project, source, kind, window)

@@ -14,9 +14,8 @@ from apportion.verbs.ingest import deliver
 from apportion.verbs.project import Project
 from apportion.verbs.settings import Source
 
-GOOD, NOTE, BAD = "ok", "note", "wrong"
+GOOD, NOTE, BAD = "ok", "note", "wrong"  # as a Sign has them
 STALE_S = 2 * 86_400
-STATUS = {"ok": GOOD, "note": NOTE, "wrong": BAD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class Finding:
 
 def source_findings(project: Project, source: Source) -> Iterator[Finding]:
     kind = source_named(source.kind, source.where)
-    if isinstance(kind, Live) and is_asked(kind, source.settings):
+    if is_asked(kind, source.settings):
         yield from asked_findings(project, source, kind)
         return
     if isinstance(kind, Live):
@@ -42,7 +41,7 @@ def source_findings(project: Project, source: Source) -> Iterator[Finding]:
 def signs(project: Project, source: Source, live: Live) -> Iterator[Finding]:
     settings = {key: value for key, value in source.settings.items() if key not in WHEN}
     for sign in live.probe(settings, project.folder):
-        yield Finding(STATUS[sign.status], f"source {source.name}", sign.text, sign.fix)
+        yield Finding(sign.status, f"source {source.name}", sign.text, sign.fix)
 
 
 def asked_findings(project: Project, source: Source, live: Live) -> Iterator[Finding]:
