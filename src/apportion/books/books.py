@@ -80,7 +80,8 @@ class Books:
             options = ds.ParquetFileFormat(
                 default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True)
             )
-            rows = ds.dataset(places, format=options, filesystem=filesystem)
+            whole = pa.schema([field.with_nullable(True) for field in EVIDENCE[table]])  # older files lack some columns
+            rows = ds.dataset(places, schema=whole, format=options, filesystem=filesystem)
             return rows.to_table(columns=schema.names, filter=where).cast(schema)
 
     def reference_sources(self) -> list[str]:

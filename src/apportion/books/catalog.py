@@ -151,7 +151,11 @@ class Evidence:
         """With its page checksums looked at, so that what is copied on is what was written."""
         schema = EVIDENCE[name] if columns is None else pa.schema([EVIDENCE[name].field(column) for column in columns])
         with self.io.new_input(f"{self.logical}/{path}").open() as file:
-            return pq.read_table(file, columns=columns, page_checksum_verification=True).cast(schema)
+            rows = pq.read_table(file, columns=columns, page_checksum_verification=True)
+        for field in schema:
+            if field.name not in rows.column_names:  # written before the column existed
+                rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
+        return rows.select(schema.names).cast(schema)
 
     def write(self, table: Table, rows: pa.Table, part: str, known: Callable[[], int] | None = None) -> list[NewFile]:
         """Parquet files of one part (a source, or a period's charges). `known` tells the content sum of `rows`, where it was taken already."""

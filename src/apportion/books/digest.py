@@ -13,6 +13,8 @@ from functools import cache
 import duckdb
 import pyarrow as pa
 
+from apportion.model.rows import ADDED
+
 MODULUS = 2**128
 HALVES = (  # summed apart: DuckDB's shifts and masks are quick, its 128-bit divisions are not
     "SELECT sum((h >> 64)::UBIGINT)::VARCHAR AS high, sum((h & 18446744073709551615::UHUGEINT)::UBIGINT)::VARCHAR AS low "
@@ -51,11 +53,17 @@ def content_sum(rows: pa.Table) -> int:
 
 def row_text(schema: pa.Schema) -> str:
     """The SQL expression of a row's canonical text."""
-    texts = [field_text(f'"{field.name}"', field.type, nullable=field.nullable) for field in schema]
+    texts = [added_text(field) if field.name in ADDED else field_text(field) for field in schema]
     return f"concat({', '.join(texts)})"  # one call: a chain of || copies the text again for each field
 
 
-def field_text(column: str, kind: pa.DataType, *, nullable: bool) -> str:
+def added_text(field: pa.Field) -> str:
+    """By its name, and only where it says something: a row that was written before the column existed has the digest that it had."""
+    return f"CASE WHEN \"{field.name}\" IS NULL THEN '' ELSE concat('+{field.name}=', {field_text(field)}) END"
+
+
+def field_text(field: pa.Field) -> str:
+    column, kind, nullable = f'"{field.name}"', field.type, field.nullable
     if pa.types.is_map(kind):
         entry = (
             f"concat({prefixed('e.key')}, CASE WHEN e.value IS NULL THEN '-' ELSE concat({prefixed('e.value')}) END)"

@@ -14,6 +14,7 @@ from apportion.books.audit import note
 from apportion.books.books import Books
 from apportion.books.catalog import Evidence
 from apportion.books.database import BUSY_S, connect, reading, sqlite_file, writing
+from apportion.books.evolve import FIRST, evolve, mark_current
 from apportion.books.failures import spoken
 from apportion.books.fileio import make_folder, sync_folder
 from apportion.books.locks import Locks
@@ -35,7 +36,9 @@ def open_books(url: str, warehouse: str, *, create: bool = False) -> Books:
         locks = Locks(engine, lock_folder(engine, place))
         if create and not is_whole(engine):
             make(engine, locks, place)
-        return Books(Evidence(engine, written_under(engine, url), place), locks)
+        evidence = Evidence(engine, written_under(engine, url), place)
+        evolve(evidence, locks)
+        return Books(evidence, locks)
 
 
 def restore(path: str | Path, url: str, warehouse: str) -> Books:
@@ -50,7 +53,9 @@ def restore(path: str | Path, url: str, warehouse: str) -> Books:
             evidence = Evidence(engine, restored_warehouse(archive, contents), place)
             restore_files(archive, contents, evidence)
             restore_record(archive, contents, evidence)
-        return Books(Evidence(engine, written_under(engine, url), place), locks)
+        evidence = Evidence(engine, written_under(engine, url), place)
+        evolve(evidence, locks)
+        return Books(evidence, locks)
 
 
 @contextmanager
@@ -104,6 +109,7 @@ def make(engine: Engine, locks: Locks, place: str) -> None:
         commits = [evidence.create(name) for name in sorted(missing)]
         with writing(engine) as connection:
             publish(connection, commits, "create")
+            mark_current(connection)
             note(connection, "create", place)
 
 
@@ -132,4 +138,4 @@ def is_whole(engine: Engine) -> bool:
     if (file is not None and not file.is_file()) or not inspect(engine).has_table(record.published.name):
         return False
     with reading(engine) as connection:
-        return set(connection.scalars(select(record.published.c.table))) == set(EVIDENCE)
+        return set(connection.scalars(select(record.published.c.table))) >= FIRST

@@ -24,9 +24,9 @@ from apportion.policy.document import Policy
 from apportion.policy.methods import SERVICES
 from apportion.policy.pools import Pool
 
-BASIS = {"effective": "EffectiveCost", "billed": "BilledCost", "list": "ListCost"}
+BASIS = {"effective": "EffectiveCost", "billed": "BilledCost", "list": "ListCost", "net": "NetCost"}
 KIND_COLUMNS = ("ChargeCategory", "CommitmentDiscountStatus")
-OWN_COLUMNS = ("component", "source")
+OWN_COLUMNS = ("component", "source", "line_type", "status")
 NO_POOL, PROBLEM, FOLLOWER = "", "!problem", "!follower"
 NO_ISSUER, NO_CURRENCY = "unknown issuer", "XXX"  # ISO 4217 keeps XXX for "no currency"
 

@@ -1,7 +1,8 @@
 """The evidence, as Arrow tables: one schema per table, the same in a delivery, in the books and in the engine.
 
 Times are UTC seconds in `*_s` columns; amounts are whole base units of the row's meter; money is decimal(38,18).
-Labels are maps of text; a cost line's labels are its FOCUS columns and its Tags (as `tag.KEY`).
+Labels are maps of text; a cost line's labels are its FOCUS columns, its Tags (as `tag.KEY`), `line_type` (the vendor's own word
+for the kind of line) and `status`.
 """
 
 from types import MappingProxyType
@@ -24,7 +25,8 @@ OUTCOMES = (
     "node_fail",
     "running",
 )
-COSTS = ("BilledCost", "EffectiveCost", "ContractedCost", "ListCost")
+COSTS = ("BilledCost", "EffectiveCost", "ContractedCost", "ListCost", "NetCost")  # net: amortised, after every discount
+STATUSES = ("estimated", "final")  # of a bill; null where nobody says
 CHARGE_CATEGORIES = ("Usage", "Purchase", "Tax", "Credit", "Adjustment")
 
 FOCUS_TEXT = (
@@ -34,8 +36,21 @@ FOCUS_TEXT = (
     "RegionId", "RegionName", "AvailabilityZone", "ResourceId", "ResourceName", "ResourceType",
     "CommitmentDiscountId", "CommitmentDiscountCategory", "CommitmentDiscountType", "CommitmentDiscountStatus",
     "CapacityReservationId", "CapacityReservationStatus",
+    "BillingAccountType", "SubAccountType", "PricingCurrency", "CommitmentDiscountName", "CommitmentDiscountUnit", "InvoiceDetailId",
+    "AllocatedMethodId", "AllocatedResourceId", "AllocatedResourceName", "AllocatedMethodDetails", "AllocatedTags",
+    "ContractApplied", "SkuPriceDetails", "CommitmentProgramEligibilityDetails",
 )  # fmt: skip
-FOCUS_NUMBERS = (*COSTS, "PricingQuantity", "ConsumedQuantity", "ListUnitPrice", "ContractedUnitPrice")
+FOCUS_NUMBERS = (
+    *COSTS, "PricingQuantity", "ConsumedQuantity", "ListUnitPrice", "ContractedUnitPrice", "CommitmentDiscountQuantity",
+    "PricingCurrencyEffectiveCost", "PricingCurrencyListUnitPrice", "PricingCurrencyContractedUnitPrice",
+)  # fmt: skip
+# Columns that books made earlier lack. They stand last, and count for ids and digests only where they say something.
+ADDED = (
+    "NetCost", "CommitmentDiscountQuantity", "PricingCurrencyEffectiveCost", "PricingCurrencyListUnitPrice", "PricingCurrencyContractedUnitPrice",
+    "BillingAccountType", "SubAccountType", "PricingCurrency", "CommitmentDiscountName", "CommitmentDiscountUnit", "InvoiceDetailId",
+    "AllocatedMethodId", "AllocatedResourceId", "AllocatedResourceName", "AllocatedMethodDetails", "AllocatedTags",
+    "ContractApplied", "SkuPriceDetails", "CommitmentProgramEligibilityDetails", "line_type", "status",
+)  # fmt: skip
 
 
 def table(*fields: tuple[str, pa.DataType] | tuple[str, pa.DataType, bool]) -> pa.Schema:
@@ -51,10 +66,11 @@ COST_LINES = table(
     ("billing_start_s", SECOND),
     ("billing_end_s", SECOND),
     ("component", TEXT),  # compute, storage, network, licence, energy, support or other
-    *((name, MONEY, True) for name in FOCUS_NUMBERS),
-    *((name, TEXT, True) for name in FOCUS_TEXT),
+    *((name, MONEY, True) for name in FOCUS_NUMBERS if name not in ADDED),
+    *((name, TEXT, True) for name in FOCUS_TEXT if name not in ADDED),
     ("Tags", LABELS),
     ("problem", TEXT, True),  # code of what is wrong with the row; its money is posted to `_unallocated`
+    *((name, MONEY if name in FOCUS_NUMBERS else TEXT, True) for name in ADDED),
 )
 USAGE = table(
     ("source", TEXT),

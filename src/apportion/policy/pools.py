@@ -31,7 +31,7 @@ from apportion.policy.pool_parts import (
 )
 
 Slot = Literal["period", "day", "hour"]
-Basis = Literal["effective", "billed", "list"]
+Basis = Literal["effective", "billed", "list", "net"]
 Costs = Annotated[Labels, WithJsonSchema({"anyOf": [{"const": "otherwise"}, SELECTOR_SCHEMA]})]
 glob = lru_cache(maxsize=4096)(Glob)
 

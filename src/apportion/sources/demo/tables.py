@@ -109,6 +109,9 @@ def reservation_table(month: Month, source: str) -> pa.Table:
     return table(RESERVATIONS, source, ((*rest, pairs(labels)) for *rest, labels in reservation_rows(month)))
 
 
+BOUNDS = ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s")
+
+
 def cost_table(bill: Bill, source: str) -> pa.Table:
     seen: Counter[str] = Counter()
     rows = []
@@ -117,10 +120,11 @@ def cost_table(bill: Bill, source: str) -> pa.Table:
         seen[text] += 1
         line_id = sha256(f"{source}\x1f{text}\x1f{seen[text]}".encode()).hexdigest()[:32]
         row |= {"ServiceProviderName": row["ProviderName"]}
-        numbers = [Decimal(row[name]) if row.get(name) else None for name in FOCUS_NUMBERS]
-        words = [row.get(name) or None for name in FOCUS_TEXT]
-        rows.append((line_id, line.charge.start_s, line.charge.end_s, bill.billing.start_s, bill.billing.end_s, component(row), *numbers, *words,
-                     pairs(line.tags), None))  # fmt: skip
+        numbers = {name: Decimal(row[name]) for name in FOCUS_NUMBERS if row.get(name)}
+        said: dict[str, Any] = {name: row[name] for name in FOCUS_TEXT if row.get(name)} | numbers
+        bounds = zip(BOUNDS, (line.charge.start_s, line.charge.end_s, bill.billing.start_s, bill.billing.end_s), strict=True)
+        said |= {"line_id": line_id, "component": component(row), "Tags": pairs(line.tags), **dict(bounds)}
+        rows.append(tuple(said.get(name) for name in COST_LINES.names[1:]))
     return table(COST_LINES, source, rows)
 
 

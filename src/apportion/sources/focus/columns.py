@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from apportion.model.rows import FOCUS_NUMBERS, FOCUS_TEXT
+from apportion.sources.bills.form import TIMES, Form, Lines
+from apportion.sources.bills.part import Fault, Part
 from apportion.sources.files.paths import InputFile
 from apportion.sources.files.sheet import missing_columns
 
-TIMES = ("ChargePeriodStart", "ChargePeriodEnd", "BillingPeriodStart", "BillingPeriodEnd")
 READ = (*FOCUS_NUMBERS, *FOCUS_TEXT, *TIMES, "Tags", "x_Component")
 ALIASES = {  # before 1.3 the seller was ProviderName; one vendor writes it `provider`
     "ServiceProviderName": ("ProviderName", "Provider", "PublisherName", "InvoiceIssuerName"),
@@ -67,3 +68,18 @@ def layout(header: Sequence[str], file: InputFile) -> Layout:
         raise missing_columns(missing, header, file, hint)
     lacking = tuple(name for name in EXPECTED if name not in columns)
     return Layout(version, columns, derived, lacking, len(set(header) - set(columns.values())))
+
+
+def form_of(header: Sequence[str], file: InputFile) -> Form:
+    found = layout(header, file)
+
+    def translate(part: Part) -> Lines:
+        return Lines({name: part.cells(column) for name, column in found.columns.items()})
+
+    notes = [
+        Fault(-1, "derived-column", f"there is no column {name}: {source} is taken for it")
+        for name, source in found.derived.items()
+        if name != "ServiceProviderName"  # its older name is the same thing
+    ]
+    notes += [Fault(-1, "column-not-given", f"there is no column {name}: it stays empty") for name in found.lacking]
+    return Form(f"FOCUS {found.version}", tuple(found.columns.values()), translate, tuple(notes))

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.model.rows import FOCUS_NUMBERS, FOCUS_TEXT
+from apportion.model.rows import ADDED, FOCUS_NUMBERS, FOCUS_TEXT
 
 SECONDS = ("billing_start_s", "billing_end_s", "charge_start_s", "charge_end_s")
 FIELD, PAIR, WORD = "\x1f", "\x1e", "\x1d"
@@ -40,7 +40,7 @@ def after(start: "hashlib._Hash", data: bytes) -> str:
 
 def content(lines: pa.Table) -> pa.Array:
     """Each line as one text, the same whatever file it came from; `lines` is at most a million rows, so that a text column is one array."""
-    columns = [lines[name] for name in (*SECONDS, *FOCUS_NUMBERS, "component", *FOCUS_TEXT)]
+    columns = [lines[name] for name in (*SECONDS, *FOCUS_NUMBERS, "component", *FOCUS_TEXT) if name not in ADDED]
     tags = lines["Tags"].combine_chunks()
     pairs = pc.binary_join_element_wise(tags.keys, tags.items, WORD)
     columns.append(pc.binary_join(pa.ListArray.from_arrays(tags.offsets, pairs), PAIR))
@@ -51,5 +51,11 @@ def content(lines: pa.Table) -> pa.Array:
             parts += [pa.scalar(between), pc.cast(column, pa.string())]
             between = ""
         between += FIELD
+    parts += [said(lines[name], name) for name in ADDED if lines[name].null_count < len(lines)]
     joined = pc.binary_join_element_wise(*parts, pa.scalar(between), "", null_handling="replace", null_replacement="")
     return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined
+
+
+def said(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """By name and only where it says something: lines that never had the column keep their ids."""
+    return pc.binary_join_element_wise(f"{WORD}{name}{WORD}", pc.cast(column, pa.string()), "")

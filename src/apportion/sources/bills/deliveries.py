@@ -14,12 +14,12 @@ from apportion.model.delivery import Delivery, Scope
 from apportion.model.money import plain
 from apportion.model.rows import COST_LINES
 from apportion.model.times import Interval
+from apportion.sources.bills.bill import Bill, Reading
+from apportion.sources.bills.identity import line_ids
+from apportion.sources.bills.placing import place
 from apportion.sources.cells.marks import LISTED
 from apportion.sources.cells.money import total
 from apportion.sources.files.sheet import STEP
-from apportion.sources.focus.bill import Bill, Reading
-from apportion.sources.focus.identity import line_ids
-from apportion.sources.focus.placing import place
 
 
 def deliveries(bills: Sequence[Bill], reading: Reading, window: Interval | None) -> Iterator[Delivery]:
@@ -69,12 +69,13 @@ def problems(bills: Sequence[Bill], lines: pa.Table) -> Iterator[Found]:
         for code, found in groupby(sorted(bill.faults, key=attrgetter("code")), attrgetter("code")):
             faults = list(found)
             for fault in faults[:LISTED]:
-                line = own.slice(fault.row, 1) if fault.row >= 0 else None  # else it is about the file
+                at = fault.line if fault.line >= 0 else fault.row  # without either it is about the file
+                line = own.slice(at, 1) if 0 <= at < own.num_rows else None
                 start = home if line is None else line["billing_start_s"][0].as_py()
                 row, money = ("", Decimal(0)) if line is None else (line["line_id"][0].as_py(), carried(line))
-                where = bill.where(fault.row) if line else bill.file.name
+                where = bill.where(fault.row) if fault.row >= 0 else bill.file.name
                 yield Found(start, Problem(where, code, fault.message, row, plain(money)))
-            if rest := [fault.row for fault in faults[LISTED:]]:
+            if rest := [max(fault.line, fault.row) for fault in faults[LISTED:]]:
                 message = f"and {len(rest)} more lines with the same fault"
                 yield Found(
                     home, Problem(bill.file.name, code, message, f"+{len(rest)}", plain(carried(own.take(rest))))

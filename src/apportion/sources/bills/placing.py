@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from apportion.errors import InputError
 from apportion.model.rows import SECOND
 from apportion.model.times import Interval, Period
-from apportion.sources.focus.bill import Bill
+from apportion.sources.bills.bill import Bill
 
 UTC_ZONE = ZoneInfo("UTC")
 

@@ -1,20 +1,22 @@
-"""FOCUS files to bills: cost lines with what is wrong with some of them."""
+"""Files to bills: cost lines with what is wrong with some of them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import pyarrow as pa
 
 from apportion.errors import InputError
 from apportion.model.delivery import FileDigest
 from apportion.model.money import plain
+from apportion.sources.bills.form import Form, FormOf
+from apportion.sources.bills.lines import SCHEMA, Written
+from apportion.sources.bills.part import Fault, Part
 from apportion.sources.cells.money import total
 from apportion.sources.files.paths import InputFile
 from apportion.sources.files.read import read_sheet
 from apportion.sources.files.sheet import Sheet, once
-from apportion.sources.focus.block import SCHEMA, Block, Fault
-from apportion.sources.focus.columns import Layout, layout
+
+ROLES = ("bill", "reference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +37,23 @@ class Bill:
     faults: tuple[Fault, ...]
     digest: FileDigest
     where: Callable[[int], str]
-    layout: Layout
+    form: Form
 
 
-def read_bills(files: Sequence[InputFile], reading: Reading) -> list[Bill]:
+def read_bills(files: Sequence[InputFile], form_of: FormOf, reading: Reading) -> list[Bill]:
     """All files of a source."""
     bills: list[Bill] = []
     seen: dict[str, str] = {}
     for file in files:
-        layouts: list[Layout] = []
-        sheet = read_sheet(file, partial(wanted, file, layouts))
+        forms: list[Form] = []
+
+        def wanted(header: Sequence[str], file: InputFile = file, forms: list[Form] = forms) -> Sequence[str]:
+            forms.append(form_of(header, file))
+            return forms[0].columns
+
+        sheet = read_sheet(file, wanted)
         once(sheet, seen)
-        bills.append(read_bill(sheet, layouts[0], reading))
+        bills.append(read_bill(sheet, forms[0], reading))
     if not any(bill.lines.num_rows for bill in bills):
         raise InputError(
             "no-rows",
@@ -57,12 +64,7 @@ def read_bills(files: Sequence[InputFile], reading: Reading) -> list[Bill]:
     return bills
 
 
-def wanted(file: InputFile, layouts: list[Layout], header: Sequence[str]) -> list[str]:
-    layouts.append(layout(header, file))
-    return list(layouts[0].columns.values())
-
-
-def read_bill(sheet: Sheet, found: Layout, reading: Reading) -> Bill:
+def read_bill(sheet: Sheet, form: Form, reading: Reading) -> Bill:
     if sheet.bad_rows:
         raise InputError(
             "corrupt-file",
@@ -70,21 +72,15 @@ def read_bill(sheet: Sheet, found: Layout, reading: Reading) -> Bill:
             where=sheet.bad_rows[0].where,
             hint="the file is cut off or damaged: fetch it again",
         )
-    faults = list(file_faults(found))
+    faults = list(form.notes)
     if not sheet.ended:
         faults.append(Fault(-1, "no-last-newline", "the last line has no end: the file may have been cut off"))
-    parts = []
-    for first_row, part in sheet.parts():
-        block = Block(sheet, found, part, first_row, faults)
-        parts.append(pa.table(block.columns(reading.currency), schema=SCHEMA))
-    lines = pa.concat_tables(parts) if parts else SCHEMA.empty_table()
+    blocks: list[pa.Table] = []
+    count = 0
+    for first_row, table in sheet.parts():
+        part = Part(sheet, table, first_row, faults)
+        blocks.append(pa.table(Written(part, form.translate(part), count).columns(reading.currency), schema=SCHEMA))
+        count += blocks[-1].num_rows
+    lines = pa.concat_tables(blocks) if blocks else SCHEMA.empty_table()
     digest = FileDigest(sheet.file.name, sheet.sha256, lines.num_rows, plain(total(lines["EffectiveCost"])))
-    return Bill(sheet.file, lines, tuple(faults), digest, sheet.where, found)
-
-
-def file_faults(found: Layout) -> Iterator[Fault]:
-    for name, source in found.derived.items():
-        if name != "ServiceProviderName":  # its older name is the same thing
-            yield Fault(-1, "derived-column", f"there is no column {name}: {source} is taken for it")
-    for name in found.lacking:
-        yield Fault(-1, "column-not-given", f"there is no column {name}: it stays empty")
+    return Bill(sheet.file, lines, tuple(faults), digest, sheet.where, form)

@@ -1,114 +1,103 @@
-"""A block of FOCUS rows to columns of cost lines. Amounts are exact or the file is refused; other faults mark their row."""
+"""FOCUS columns to cost lines. What a line lacks is derived where that is safe; a line with a fault keeps its money and is marked."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
-from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.errors import InputError
 from apportion.model.currencies import MINOR_DIGITS
-from apportion.model.rows import CHARGE_CATEGORIES, COST_LINES, COSTS, FOCUS_NUMBERS, FOCUS_TEXT
+from apportion.model.rows import CHARGE_CATEGORIES, COST_LINES, COSTS, FOCUS_NUMBERS, FOCUS_TEXT, SECOND
+from apportion.sources.bills.components import components
+from apportion.sources.bills.form import TIMES, Lines
+from apportion.sources.bills.part import FAULTS, UTC, Fault, Part, coded
 from apportion.sources.cells.instants import instants
 from apportion.sources.cells.labels import labels_from_cells
 from apportion.sources.cells.money import money
 from apportion.sources.cells.text import mask_of, rows_where, shown, text
-from apportion.sources.files.sheet import Sheet
-from apportion.sources.focus.columns import TIMES, Layout
-from apportion.sources.focus.components import components
 
-UTC = ZoneInfo("UTC")  # FOCUS times are UTC; one with an offset is converted, one without is taken as UTC
 NO_ISSUER = "(no issuer)"
 NO_CURRENCY = "(none)"
+OWN_TEXT = ("x_Component", "line_type", "status", "problem")
 SCHEMA = pa.schema([found.with_nullable(True) for found in COST_LINES if found.name not in ("source", "line_id")])
-FAULTS = {
-    "invalid-number": "is not a number",
-    "too-many-digits": "has more than 20 digits before or 18 after the point",
-}
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """A row number in the file, or -1 for the file as a whole."""
+class Written:
+    """The lines of one block as its vendor translated them; `first_line` is the number of the first one in the file."""
 
-    row: int
-    code: str
-    message: str
+    part: Part
+    lines: Lines
+    first_line: int
 
+    @property
+    def count(self) -> int:
+        return self.part.count if self.lines.rows is None else len(self.lines.rows)
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Up to a million rows of one file; what is wrong with them goes to `faults`."""
-
-    sheet: Sheet
-    layout: Layout
-    part: pa.Table
-    first_row: int
-    faults: list[Fault]
+    def row_of(self, line: int) -> int:
+        return line if self.lines.rows is None else int(self.lines.rows[line].as_py())
 
     def columns(self, currency: str) -> dict[str, pa.Array]:
-        """All columns of a cost line but its source and id. The first fault that a row has is its `problem`."""
+        """All columns of a cost line but its source and id. The first fault that a line has is its `problem`."""
         found = {name: self.number(name) for name in FOCUS_NUMBERS}
-        found |= {name: text(self.cells(name)) for name in (*FOCUS_TEXT, "x_Component")}
+        found |= {name: text(self.cells(name)) for name in (*FOCUS_TEXT, *OWN_TEXT)}
         tags = labels_from_cells(self.cells("Tags"))
         found["Tags"] = tags.values
         found["component"], unknown = components(found, tags.values)
         self.fault(unknown, "unknown-component", lambda _: "the line states a component that does not exist")
         none = pc.and_(found["EffectiveCost"].is_null(), found["BilledCost"].is_null())
         marked = [
+            found["problem"],
             *self.times(found),
             *self.words(found, currency),
             self.mark(none, "missing-cost", lambda _: "the line has neither EffectiveCost nor BilledCost"),
-            self.mark(mask_of(tags.bad, self.part.num_rows), "invalid-tags", lambda _: "Tags is no JSON object"),
+            self.mark(mask_of(tags.bad, self.count), "invalid-tags", lambda _: "Tags is no JSON object"),
         ]
         found["problem"] = pc.coalesce(*marked)
         return {name: found[name] for name in SCHEMA.names}
 
     def cells(self, name: str) -> pa.Array:
-        """One array for the block; nulls where the file has no such column."""
-        if name not in self.layout.columns:
-            return pa.nulls(self.part.num_rows)
-        column = self.part[self.layout.columns[name]]
-        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        found = self.lines.cells.get(name)
+        return pa.nulls(self.count) if found is None else found
 
-    def shown(self, name: str, row: int) -> str:
-        return shown(name, self.cells(name), row)
+    def named(self, name: str) -> str:
+        return self.lines.names.get(name, name)
 
-    def fault(self, rows: Collection[int], code: str, message: Callable[[int], str]) -> None:
-        self.faults.extend(Fault(self.first_row + row, code, message(row)) for row in rows)
+    def shown(self, name: str, line: int) -> str:
+        return shown(self.named(name), self.cells(name), line)
+
+    def fault(self, lines: Collection[int], code: str, message: Callable[[int], str]) -> None:
+        first_row, first = self.part.first_row, self.first_line
+        self.part.faults.extend(
+            Fault(first_row + self.row_of(line), code, message(line), first + line) for line in lines
+        )
 
     def mark(self, mask: pa.Array, code: str, message: Callable[[int], str]) -> pa.Array:
-        """The code on the rows of a mask, null elsewhere; each is listed too."""
+        """The code on the lines of a mask, null elsewhere; each is listed too."""
         self.fault(rows_where(mask), code, message)
-        return pc.if_else(pc.fill_null(mask, fill_value=False), code, pa.scalar(None, pa.string()))
+        return coded(mask, code)
 
     def number(self, name: str) -> pa.Array:
         """An amount that cannot be read refuses the file; a quantity is left out and noted."""
-        parsed = money(self.cells(name))
-        if name not in COSTS:
-            self.fault(parsed.bad, "invalid-quantity", partial(self.no_number, name, parsed.bad))
-            return parsed.values
-        if parsed.bad:
-            row = min(parsed.bad)
-            raise InputError(
-                "too-many-digits" if parsed.bad[row] == "too-many-digits" else "invalid-number",
-                self.no_number(name, parsed.bad, row),
-                where=self.sheet.where(self.first_row + row),
-                hint="nothing of this file was taken: correct it, or fetch it again",
-            )
-        if parsed.rounded:
-            message = f"{name} is stored in binary: {parsed.rounded} amounts were rounded at the 18th place"
-            self.faults.append(Fault(-1, "binary-money", message))
+        cells = self.cells(name)
+        if name in COSTS:
+            return self.part.exact(cells, self.named(name), self.row_of)
+        parsed = money(cells)
+        self.fault(parsed.bad, "invalid-quantity", lambda line: f"{self.shown(name, line)} {FAULTS[parsed.bad[line]]}")
         return parsed.values
 
-    def no_number(self, name: str, bad: Mapping[int, str], row: int) -> str:
-        return f"{self.shown(name, row)} {FAULTS[bad[row]]}"
+    def seconds(self, name: str) -> pa.Array:
+        cells = self.cells(name)
+        return cells if cells.type == SECOND else instants(cells, UTC).values
 
     def times(self, found: dict[str, pa.Array]) -> Iterator[pa.Array]:
-        """Charge and billing periods. What cannot be read stays null here and is placed once all files are read."""
-        read = {name: instants(self.cells(name), UTC).values for name in TIMES}
+        """Charge and billing periods. What cannot be read stays null here and is placed once all files are read.
+
+        FOCUS times are UTC; one with an offset is converted, one without is taken as UTC.
+        """
+        read = {name: self.seconds(name) for name in TIMES}
         for name, values in read.items():
             yield self.mark(values.is_null(), "invalid-time", partial(self.no_time, name))
         charge = read["ChargePeriodStart"], read["ChargePeriodEnd"]
@@ -120,8 +109,8 @@ class Block:
         forward = pc.fill_null(pc.greater(*reversed(billing)), fill_value=False)
         found["billing_start_s"], found["billing_end_s"] = billing[0], pc.if_else(forward, billing[1], None)
 
-    def no_time(self, name: str, row: int) -> str:
-        return f"{self.shown(name, row)} is not a time"
+    def no_time(self, name: str, line: int) -> str:
+        return f"{self.shown(name, line)} is not a time"
 
     def words(self, found: dict[str, pa.Array], insisted: str) -> Iterator[pa.Array]:
         category, currency, issuer = found["ChargeCategory"], found["BillingCurrency"], found["InvoiceIssuerName"]
@@ -130,7 +119,7 @@ class Block:
             raise InputError(
                 "wrong-currency",
                 f"{self.shown('BillingCurrency', others[0])} is not {insisted}, on which the source insists",
-                where=self.sheet.where(self.first_row + others[0]),
+                where=self.part.where(self.row_of(others[0])),
                 hint="correct `currency` in the stanza, or the file",
             )
         yield self.mark(none_of(category, CHARGE_CATEGORIES), "unknown-charge-category", self.no_category)
@@ -140,11 +129,11 @@ class Block:
         found["InvoiceIssuerName"] = pc.fill_null(pc.coalesce(issuer, found["ServiceProviderName"]), NO_ISSUER)
         found["ServiceProviderName"] = pc.coalesce(found["ServiceProviderName"], issuer)
 
-    def no_category(self, row: int) -> str:
-        return f"{self.shown('ChargeCategory', row)} is none of {', '.join(CHARGE_CATEGORIES)}"
+    def no_category(self, line: int) -> str:
+        return f"{self.shown('ChargeCategory', line)} is none of {', '.join(CHARGE_CATEGORIES)}"
 
-    def no_currency(self, row: int) -> str:
-        return f"{self.shown('BillingCurrency', row)} is no ISO 4217 currency"
+    def no_currency(self, line: int) -> str:
+        return f"{self.shown('BillingCurrency', line)} is no ISO 4217 currency"
 
 
 def none_of(column: pa.Array, valid: Collection[str]) -> pa.Array:
