@@ -24,10 +24,11 @@ from pyiceberg.table import StaticTable, Table
 from pyiceberg.types import MapType
 from sqlalchemy import Engine, update
 
+from apportion.books.blocks import Blocks
 from apportion.books.database import BUSY_S, writing
-from apportion.books.digest import content_sum
 from apportion.books.fileio import LOGICAL, PHYSICAL, WRITTEN, SyncedFileIO, Written, WrittenFile
-from apportion.books.tables import EVIDENCE, control_total, span
+from apportion.books.pieces import ROWS_PER_FILE, Piece, Seen, by_file
+from apportion.books.tables import EVIDENCE
 
 NAMESPACE = "evidence"
 PROPERTIES = {"format-version": "2", "commit.manifest-merge.enabled": "true", "write.parquet.compression-codec": "zstd"}
@@ -37,7 +38,7 @@ WRITER: dict[str, Any] = {
     "write_page_checksum": True,
     "store_schema": False,
 }
-ROWS_PER_FILE, ROWS_PER_GROUP = 4_000_000, 262_144
+ROWS_PER_GROUP = 262_144
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,23 +158,27 @@ class Evidence:
                 rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
         return rows.select(schema.names).cast(schema)
 
-    def write(self, table: Table, rows: pa.Table, part: str, known: Callable[[], int] | None = None) -> list[NewFile]:
+    def write(
+        self, table: Table, rows: pa.Table | Blocks, part: str, known: Callable[[], int] | None = None
+    ) -> list[NewFile]:
         """Parquet files of one part (a source, or a period's charges). `known` tells the content sum of `rows`, where it was taken already."""
+        if isinstance(rows, Blocks):
+            return [self.write_file(table, pieces, part) for pieces in by_file(rows)]
         parts = [rows.slice(start, ROWS_PER_FILE) for start in range(0, rows.num_rows, ROWS_PER_FILE)]
-        return [self.write_file(table, piece, part, known if len(parts) == 1 else None) for piece in parts]
+        return [self.write_file(table, [(piece, known if len(parts) == 1 else None)], part) for piece in parts]
 
-    def write_file(self, table: Table, rows: pa.Table, part: str, known: Callable[[], int] | None = None) -> NewFile:
+    def write_file(self, table: Table, pieces: Iterable[Piece], part: str) -> NewFile:
         name = table.name()[-1]
         location = table.location_provider().new_data_location(f"{uuid4()}.parquet")
         schema = numbered(EVIDENCE[name], table.schema())
+        seen = Seen(name)
         with self.io.new_output(location).create() as sink, pq.ParquetWriter(sink, schema, **WRITER) as writer:
-            writer.write_table(rows.cast(schema), row_group_size=ROWS_PER_GROUP)
-        start_s, end_s = span(name, rows)
+            for rows, known in pieces:
+                writer.write_table(rows.cast(schema), row_group_size=ROWS_PER_GROUP)
+                seen.add(rows, known)
         written = self.written.files[location]
-        content = "" if name == "charges" else f"{content_sum(rows) if known is None else known():032x}"
         stored = StoredFile(
-            self.relative(location), name, "data", written.sha256, written.bytes, rows.num_rows, control_total(name, rows),
-            content, part, start_s, end_s,
+            self.relative(location), name, "data", written.sha256, written.bytes, seen.rows, seen.control, seen.content, part, *seen.span,
         )  # fmt: skip
         return parquet_file_to_data_file(self.io, table.metadata, location), stored
 

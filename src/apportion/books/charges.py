@@ -6,8 +6,9 @@ import pyarrow as pa
 from sqlalchemy import select
 
 from apportion.books import record
-from apportion.books.catalog import ROWS_PER_FILE, Commit, Evidence
+from apportion.books.catalog import Commit, Evidence
 from apportion.books.database import reading
+from apportion.books.pieces import ROWS_PER_FILE
 from apportion.books.publish import published
 from apportion.books.shapes import Run
 from apportion.model.rows import CHARGES
@@ -35,7 +36,7 @@ def write_charges(evidence: Evidence, run: Run) -> Iterator[Commit]:
             )
         )
     table = evidence.open("charges", metadata)
-    added = [evidence.write_file(table, chunk, run.period) for chunk in chunks(run.charges)]
+    added = [evidence.write_file(table, [(chunk, None)], run.period) for chunk in chunks(run.charges)]
     if not added and not earlier:
         return
     commit = evidence.commit(table, earlier, added)

@@ -34,14 +34,22 @@ class Conflict:
         return Problem(where=source, code="conflicting-rows", message=message, row=self.key, money=self.money)
 
 
+def key_of(name: str) -> str:
+    return ", ".join(f'"{column}"' for column in KEEPING[name].key)
+
+
+def key_hashes(name: str, rows: pa.Table) -> "np.ndarray":
+    found: np.ndarray = query(HASHES.format(key=key_of(name)), rows)["h"].to_numpy()
+    return found
+
+
 def settle(name: str, rows: pa.Table) -> tuple[pa.Table, list[Conflict]]:
     """Hashes of the keys are compared first: with no two alike, as in most deliveries, there is nothing to look at closer."""
-    key = ", ".join(f'"{column}"' for column in KEEPING[name].key)
-    hashes = np.sort(query(HASHES.format(key=key), rows)["h"].to_numpy())
+    hashes = np.sort(key_hashes(name, rows))
     if not (hashes[1:] == hashes[:-1]).any():
         return rows, []
     numbered = rows.append_column("#", pa.array(range(rows.num_rows), pa.int64()))
-    groups = query(GROUPS.format(key=key, text=row_text(rows.schema)), numbered)
+    groups = query(GROUPS.format(key=key_of(name), text=row_text(rows.schema)), numbered)
     kept = sorted(groups.filter(pc.equal(groups["variants"], 1))["first"].to_pylist())
     conflicts = []
     for members in groups.filter(pc.greater(groups["variants"], 1)).sort_by("first")["members"].to_pylist():

@@ -20,7 +20,7 @@ from apportion.books.prepare import Prepared
 from apportion.books.publish import publish, published
 from apportion.books.scopes import check_overlaps
 from apportion.books.shapes import Receipt
-from apportion.books.tables import KEEPING
+from apportion.books.tables import EVIDENCE, KEEPING
 from apportion.books.window import outside, overlaps, with_lives
 from apportion.model.delivery import Delivery
 
@@ -83,11 +83,11 @@ def replace(evidence: Evidence, name: str, prepared: Prepared) -> tuple[Commit |
     with reading(evidence.engine) as connection:
         metadata = published(connection, name).metadata
     table = evidence.open(name, metadata)
-    kept = pa.concat_tables([rows.schema.empty_table(), *(left.kept for left in touched)])
+    kept = pa.concat_tables([EVIDENCE[name].empty_table(), *(left.kept for left in touched)])
     again = KEEPING[name].cut == "none" and touched
     if again:
         rows = with_lives(rows, pa.concat_tables(left.renewed for left in touched), prepared.delivery.window)
-    known = None if again else prepared.sums[name].result
+    known = None if again else prepared.sums[name]
     added = [*evidence.write(table, kept, source), *evidence.write(table, rows, source, known)]
     return evidence.commit(table, (left.path for left in touched), added), sum(left.gone for left in touched)
 
@@ -112,9 +112,15 @@ def set_aside(evidence: Evidence, name: str, path: str, prepared: Prepared) -> R
         old = evidence.read_file(name, path)
         again = pc.is_in(old[key], rows[key])
         return Remainder(path, old.filter(pc.invert(again)), gone, old.filter(again))
-    old = evidence.read_file(name, path)
-    gone = count_true(overlaps(name, old, window.start_s, window.end_s))
-    return Remainder(path, outside(name, old, window), gone, old[:0]) if gone else None
+    bounds = ["billing_start_s"] if KEEPING[name].cut == "billing" else ["start_s", "end_s"]
+    spans = evidence.read_file(name, path, bounds)
+    gone = count_true(overlaps(name, spans, window.start_s, window.end_s))
+    if not gone:
+        return None
+    starts, ends = pc.min_max(spans[bounds[0]]).as_py(), pc.max(spans[bounds[-1]]).as_py()
+    within = window.start_s <= starts["min"] and starts["max"] < window.end_s and ends <= window.end_s
+    old = EVIDENCE[name].empty_table() if within else evidence.read_file(name, path)  # mostly nothing is left of it
+    return Remainder(path, outside(name, old, window), gone, old[:0])
 
 
 def count_true(mask: pa.ChunkedArray) -> int:

@@ -1,6 +1,6 @@
 """What a source hands to the books: rows of one window, what was wrong with some, and the digests of the files they came from."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -32,10 +32,25 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class Rows:
+    """More rows than one wants in memory at once: read in blocks, as often as needed, while the source's reader waits."""
+
+    num_rows: int
+    blocks: Callable[[], Iterator[pa.Table]]
+
+    def __len__(self) -> int:
+        return self.num_rows
+
+    def table(self) -> pa.Table:
+        return pa.concat_tables(self.blocks())
+
+
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """`window` bounds usage, capacity, reservations and workloads by time, and cost lines by their billing period's start.
 
     A later delivery of the same source replaces what the earlier one said about the window. Tables that a delivery does not name stay as they were.
+    A large table may be `Rows`.
     """
 
     source: str

@@ -78,7 +78,7 @@ def read_bill(sheet: Sheet, form: Form, reading: Reading) -> Bill:
     blocks: list[pa.Table] = []
     count = 0
     for first_row, table in sheet.parts():
-        part = Part(sheet, table, first_row, faults)
+        part = Part(sheet.where, table, first_row, faults)
         blocks.append(pa.table(Written(part, form.translate(part), count).columns(reading.currency), schema=SCHEMA))
         count += blocks[-1].num_rows
     lines = pa.concat_tables(blocks) if blocks else SCHEMA.empty_table()

@@ -1,116 +1,107 @@
 """Cost lines by billing period, each period one delivery: the lines, their problems, their files and the scope they speak for."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from itertools import groupby
-from operator import attrgetter
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from apportion.errors import Problem
-from apportion.model.delivery import Delivery, Scope
+from apportion.model.delivery import Delivery, Rows, Scope
 from apportion.model.money import plain
-from apportion.model.rows import COST_LINES
 from apportion.model.times import Interval
 from apportion.sources.bills.bill import Bill, Reading
-from apportion.sources.bills.identity import line_ids
-from apportion.sources.bills.placing import place
-from apportion.sources.cells.marks import LISTED
-from apportion.sources.cells.money import total
-from apportion.sources.files.sheet import STEP
+from apportion.sources.bills.form import FormOf
+from apportion.sources.bills.intake import Intake
+from apportion.sources.bills.spool import IN_MEMORY, Heap
+from apportion.sources.bills.taken import Noted, Taken
+from apportion.sources.files.paths import InputFile
+
+SCOPE = ["InvoiceIssuerName", "BillingAccountId", "billing_start_s", "billing_end_s"]
+
+
+def bill_deliveries(
+    files: Sequence[InputFile], form_of: FormOf, reading: Reading, window: Interval | None
+) -> Iterator[Delivery]:
+    """All files of a source, read in blocks; with `window`, those billing periods whose middle lies in it."""
+    with TemporaryDirectory(prefix="apportion-") as folder:
+        intake = Intake(Path(folder), reading)
+        for file in files:
+            intake.read(file, form_of)
+        yield from hand_over(intake, window)
 
 
 def deliveries(bills: Sequence[Bill], reading: Reading, window: Interval | None) -> Iterator[Delivery]:
-    lines = place(bills)
-    parts = [lines.slice(first, STEP).combine_chunks() for first in range(0, lines.num_rows, STEP)]
-    ids = line_ids(parts, reading.source)
-    whole = lines.append_column("line_id", ids).append_column(
-        "source", pa.repeat(pa.scalar(reading.source), lines.num_rows)
-    )
-    whole = whole.select(COST_LINES.names).cast(COST_LINES)
-    found = list(problems(bills, whole))
-    for covered in windows(whole):
+    """The same for bills that were read as a whole."""
+    with TemporaryDirectory(prefix="apportion-") as folder:
+        intake = Intake(Path(folder), reading)
+        for bill in bills:
+            intake.read_bill(bill)
+        yield from hand_over(intake, window)
+
+
+def hand_over(intake: Intake, window: Interval | None) -> Iterator[Delivery]:
+    intake.settle()
+    for covered in windows(intake):
         middle = (covered.start_s + covered.end_s) // 2  # a zone's midnight is some hours off the bill's own bounds
         if window is None or window.start_s <= middle < window.end_s:
-            yield delivery(covered, whole, bills, found, reading)
+            yield delivery(covered, intake)
 
 
-def windows(lines: pa.Table) -> list[Interval]:
+def windows(intake: Intake) -> list[Interval]:
     """The billing periods, those that overlap as one: what a later delivery replaces must hold all that it brings."""
-    periods = lines.group_by(["billing_start_s"]).aggregate([("billing_end_s", "max")]).sort_by("billing_start_s")
     found: list[Interval] = []
-    for start, end in zip(
-        periods["billing_start_s"].to_pylist(), periods["billing_end_s_max"].to_pylist(), strict=True
-    ):
+    for start, heap in sorted(intake.spool.heaps.items()):
         if found and start < found[-1].end_s:
-            found[-1] = Interval(found[-1].start_s, max(found[-1].end_s, end))
+            found[-1] = Interval(found[-1].start_s, max(found[-1].end_s, heap.end_s))
         else:
-            found.append(Interval(start, end))
+            found.append(Interval(start, heap.end_s))
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A problem and the start of the billing period that it belongs to."""
-
-    billing_start_s: int
-    problem: Problem
-
-
-def problems(bills: Sequence[Bill], lines: pa.Table) -> Iterator[Found]:
-    """Each with the id and the money of its line. Beyond the first thousand of a kind in a file, one for the rest."""
-    first = 0
-    for bill in bills:
-        own = lines.slice(first, bill.lines.num_rows)
-        first += bill.lines.num_rows
-        home = pc.min((own if own.num_rows else lines)["billing_start_s"]).as_py()
-        for code, found in groupby(sorted(bill.faults, key=attrgetter("code")), attrgetter("code")):
-            faults = list(found)
-            for fault in faults[:LISTED]:
-                at = fault.line if fault.line >= 0 else fault.row  # without either it is about the file
-                line = own.slice(at, 1) if 0 <= at < own.num_rows else None
-                start = home if line is None else line["billing_start_s"][0].as_py()
-                row, money = ("", Decimal(0)) if line is None else (line["line_id"][0].as_py(), carried(line))
-                where = bill.where(fault.row) if fault.row >= 0 else bill.file.name
-                yield Found(start, Problem(where, code, fault.message, row, plain(money)))
-            if rest := [max(fault.line, fault.row) for fault in faults[LISTED:]]:
-                message = f"and {len(rest)} more lines with the same fault"
-                yield Found(
-                    home, Problem(bill.file.name, code, message, f"+{len(rest)}", plain(carried(own.take(rest))))
-                )
-
-
-def carried(lines: pa.Table) -> Decimal:
-    """The money of some lines."""
-    return total(pc.coalesce(lines["EffectiveCost"], lines["BilledCost"]))
-
-
-def delivery(
-    covered: Interval, lines: pa.Table, bills: Sequence[Bill], found: Sequence[Found], reading: Reading
-) -> Delivery:
-    inside = pc.and_(
-        pc.greater_equal(lines["billing_start_s"], covered.start_s), pc.less(lines["billing_start_s"], covered.end_s)
+def delivery(covered: Interval, intake: Intake) -> Delivery:
+    heaps = {start: heap for start, heap in sorted(intake.spool.heaps.items()) if inside(start, covered)}
+    rows = Rows(
+        sum(heap.count for heap in heaps.values()), lambda: chain.from_iterable(heap.read() for heap in heaps.values())
     )
-    own = lines.filter(inside)
-    files = []
-    first = 0
-    for bill in bills:
-        count = bill.lines.num_rows
-        if count == 0 or pc.any(inside.slice(first, count)).as_py():
-            files.append(bill.digest)
-        first += count
-    mine = tuple(one.problem for one in found if covered.start_s <= one.billing_start_s < covered.end_s)
-    return Delivery(reading.source, covered, {"cost_lines": own}, mine, tuple(files), tuple(scopes(own, reading)))
+    every = min(intake.spool.heaps)
+    problems = tuple(
+        problem(one, file, intake)
+        for file in intake.files
+        for one in file.in_order()
+        if inside(one.spot[0] if one.spot else min(file.starts, default=every), covered)
+    )
+    files = tuple(
+        file.digest for file in intake.files if not file.lines or any(inside(start, covered) for start in file.starts)
+    )
+    found = tuple(scopes(heaps.values(), intake.reading))
+    lines = rows if len(rows) > IN_MEMORY else rows.table()
+    return Delivery(intake.reading.source, covered, {"cost_lines": lines}, problems, files, found)
 
 
-def scopes(lines: pa.Table, reading: Reading) -> Iterator[Scope]:
+def inside(start: int, covered: Interval) -> bool:
+    return covered.start_s <= start < covered.end_s
+
+
+def problem(one: Noted, file: Taken, intake: Intake) -> Problem:
+    """With the id and the money of its line."""
+    if one.more:
+        message = f"and {one.more} more lines with the same fault"
+        return Problem(file.file.name, one.fault.code, message, f"+{one.more}", plain(one.money))
+    where = file.where(one.fault.row) if one.fault.row >= 0 else file.file.name
+    row = intake.spool.heaps[one.spot[0]].line_id(one.spot[1]) if one.spot else ""
+    return Problem(where, one.fault.code, one.fault.message, row, plain(one.money))
+
+
+def scopes(heaps: Iterable[Heap], reading: Reading) -> Iterator[Scope]:
     """One for each issuer: its accounts and billing periods."""
-    keys = ["InvoiceIssuerName", "BillingAccountId", "billing_start_s", "billing_end_s"]
-    rows = lines.select(keys).group_by(keys).aggregate([]).to_pylist()
-    for issuer in sorted({row["InvoiceIssuerName"] for row in rows}):
-        own = [row for row in rows if row["InvoiceIssuerName"] == issuer]
-        accounts = tuple(sorted({row["BillingAccountId"] or "" for row in own}))
-        billing = tuple(sorted({Interval(row["billing_start_s"], row["billing_end_s"]) for row in own}))
+    rows = {
+        tuple(row.values())
+        for heap in heaps
+        for block in heap.stored()
+        for row in block.select(SCOPE).group_by(SCOPE).aggregate([]).select(SCOPE).to_pylist()
+    }
+    for issuer in sorted({row[0] for row in rows}):
+        own = [row for row in rows if row[0] == issuer]
+        accounts = tuple(sorted({account or "" for _, account, _, _ in own}))
+        billing = tuple(sorted({Interval(start, end) for _, _, start, end in own}))
         yield Scope(issuer, accounts, (), billing, role=reading.role)

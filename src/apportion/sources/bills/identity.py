@@ -5,9 +5,8 @@ their occurrence number, and being equal it does not matter which is which.
 """
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,27 +14,42 @@ from apportion.model.rows import ADDED, FOCUS_NUMBERS, FOCUS_TEXT
 
 SECONDS = ("billing_start_s", "billing_end_s", "charge_start_s", "charge_end_s")
 FIELD, PAIR, WORD = "\x1f", "\x1e", "\x1d"
-DIGITS = 32
+BYTES = 16  # of a SHA-256, written as 32 digits
+HEX = np.array([f"{byte:02x}" for byte in range(256)], "S2")
 
 
-def line_ids(parts: Iterable[pa.Table], source: str) -> pa.Array:
-    """Ids of the lines of all parts, in their order."""
+def hashes_of(lines: pa.Table, source: str) -> bytes:
+    """BYTES for each line."""
     start = hashlib.sha256(source.encode() + b"\0")
-    hashes = [after(start, row) for part in parts for row in content(part).cast(pa.binary()).to_pylist()]
-    if len(set(hashes)) == len(hashes):
-        return pa.array(hashes, pa.string())
-    seen: Counter[str] = Counter()
-    ids = []
-    for found in hashes:
-        seen[found] += 1
-        ids.append(found if seen[found] == 1 else after(start, f"{found} {seen[found]}".encode()))
-    return pa.array(ids, pa.string())
+    return b"".join(after(start, row) for row in content(lines).cast(pa.binary()).to_pylist())
 
 
-def after(start: "hashlib._Hash", data: bytes) -> str:
+def after(start: "hashlib._Hash", data: bytes) -> bytes:
     whole = start.copy()
     whole.update(data)
-    return whole.hexdigest()[:DIGITS]
+    return whole.digest()[:BYTES]
+
+
+def repeated(hashes: np.ndarray, source: str) -> dict[int, bytes]:
+    """Places of lines that say what an earlier one says, and their own hashes."""
+    halves = np.ascontiguousarray(hashes).view(np.uint64)
+    order = np.lexsort((halves[:, 1], halves[:, 0]))
+    same = (halves[order[1:]] == halves[order[:-1]]).all(axis=1)
+    start = hashlib.sha256(source.encode() + b"\0")
+    found: dict[int, bytes] = {}
+    number = 1
+    for at in np.flatnonzero(same).tolist():
+        number = number + 1 if order[at] in found else 2
+        first = bytes(hashes[order[at + 1]]).hex()
+        found[int(order[at + 1])] = after(start, f"{first} {number}".encode())
+    return found
+
+
+def id_column(hashes: np.ndarray) -> pa.Array:
+    """Hashes as text."""
+    digits = HEX[np.ascontiguousarray(hashes)].reshape(len(hashes), BYTES)
+    offsets = np.arange(len(hashes) + 1, dtype=np.int32) * (2 * BYTES)
+    return pa.StringArray.from_buffers(len(hashes), pa.py_buffer(offsets), pa.py_buffer(digits.tobytes()))
 
 
 def content(lines: pa.Table) -> pa.Array:

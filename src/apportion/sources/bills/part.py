@@ -14,7 +14,6 @@ from apportion.sources.cells.labels import labels_from_cells
 from apportion.sources.cells.money import money
 from apportion.sources.cells.parsed import Parsed
 from apportion.sources.cells.text import rows_where, shown, text
-from apportion.sources.files.sheet import Sheet
 
 UTC = ZoneInfo("UTC")
 FAULTS = {
@@ -37,7 +36,7 @@ class Fault:
 class Part:
     """Up to a million rows; what is wrong with them goes to `faults`."""
 
-    sheet: Sheet
+    place_of: Callable[[int], str]  # of a row of the file
     table: pa.Table
     first_row: int
     faults: list[Fault]
@@ -96,7 +95,7 @@ class Part:
         return instants(self.cells(column), zone, form).values
 
     def where(self, row: int) -> str:
-        return self.sheet.where(self.first_row + row)
+        return self.place_of(self.first_row + row)
 
     def fault(self, rows: Collection[int] | Mapping[int, str], code: str, message: Callable[[int], str]) -> None:
         self.faults.extend(Fault(self.first_row + row, code, message(row)) for row in rows)

@@ -4,7 +4,7 @@ No billing start: the UTC month in which the charge starts, else the first billi
 that UTC month. No charge period: the billing period. All such lines are marked with a problem already.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -14,28 +14,28 @@ import pyarrow.compute as pc
 from apportion.errors import InputError
 from apportion.model.rows import SECOND
 from apportion.model.times import Interval, Period
-from apportion.sources.bills.bill import Bill
 
 UTC_ZONE = ZoneInfo("UTC")
+TIMES_S = ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s")
 
 
-def place(bills: Sequence[Bill]) -> pa.Table:
-    lines = pa.concat_tables([bill.lines for bill in bills])
-    first = pc.min(lines["billing_start_s"]).as_py()
-    if first is None and lines["charge_start_s"].null_count:
-        example = next((fault.message for fault in bills[0].faults if fault.code == "invalid-time"), "")
-        raise InputError(
-            "no-billing-period",
-            f"no line says readably to which billing period it belongs: {example}",
-            where=bills[0].where(0),
-            hint="write times as 2026-10-01T00:00:00Z",
-        )
+def place(lines: pa.Table, first: int | None) -> pa.Table:
+    """`first` is the first billing period that any line names, if one does."""
     lines = fill(
         lines, "billing_start_s", "charge_start_s", lambda charge: first if charge is None else month(charge).start_s
     )
     lines = fill(lines, "billing_end_s", "billing_start_s", lambda start: month(start).end_s)
     lines = fill(lines, "charge_start_s", "billing_start_s", lambda start: start)
     return fill(lines, "charge_end_s", "billing_end_s", lambda end: end)
+
+
+def no_billing_period(where: str, example: str) -> InputError:
+    return InputError(
+        "no-billing-period",
+        f"no line says readably to which billing period it belongs: {example}",
+        where=where,
+        hint="write times as 2026-10-01T00:00:00Z",
+    )
 
 
 def fill(lines: pa.Table, name: str, other: str, find: Callable[[int], int | None]) -> pa.Table:

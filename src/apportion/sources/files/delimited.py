@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -124,37 +125,38 @@ def read_header(watched: Watched, delimiter: str) -> tuple[list[str], int]:
 
 
 def parse(watched: Watched, header: list[str], header_lines: int, cut: Cut, bad: list[str]) -> pa.Table:
-    wanted = cut.wanted
     file = watched.stream.file
-    names = [
-        name if name in wanted else f"\0{number}" for number, name in enumerate(header)
-    ]  # names that nobody wants may repeat
     if watched.stream.size <= CHUNK and not rows_follow(watched.pending, header_lines):
         watched.check(watched.stream.read())  # so that the end of the file was seen
-        return pa.table({name: pa.array([], pa.string()) for name in wanted})
+        return pa.table({name: pa.array([], pa.string()) for name in cut.wanted})
+    try:
+        return pa.csv.read_csv(pa.PythonFile(watched, "r"), **csv_options(header, header_lines, cut, bad))
+    except pa.ArrowInvalid as error:
+        raise InputError("corrupt-file", f"{file.name} cannot be read: {error}", where=file.name) from error
+
+
+def csv_options(header: list[str], header_lines: int, cut: Cut, bad: list[str]) -> dict[str, Any]:
+    """For pyarrow. Rows that cannot be cut are left out and go to `bad`."""
+    names = [
+        name if name in cut.wanted else f"\0{number}" for number, name in enumerate(header)
+    ]  # names that nobody wants may repeat
 
     def skip(row: pa.csv.InvalidRow) -> str:
         bad.append(row.text)
         return "skip"
 
-    try:
-        return pa.csv.read_csv(
-            pa.PythonFile(watched, "r"),
-            read_options=pa.csv.ReadOptions(column_names=names, skip_rows=header_lines, block_size=BLOCK),
-            parse_options=pa.csv.ParseOptions(
-                delimiter=cut.delimiter,
-                newlines_in_values=cut.quoted,
-                invalid_row_handler=skip,
-            ),
-            convert_options=pa.csv.ConvertOptions(
-                column_types={name: pa.string() for name in wanted},
-                include_columns=wanted or names[:1],
-                null_values=NULLS,
-                strings_can_be_null=True,
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        raise InputError("corrupt-file", f"{file.name} cannot be read: {error}", where=file.name) from error
+    return {
+        "read_options": pa.csv.ReadOptions(column_names=names, skip_rows=header_lines, block_size=BLOCK),
+        "parse_options": pa.csv.ParseOptions(
+            delimiter=cut.delimiter, newlines_in_values=cut.quoted, invalid_row_handler=skip
+        ),
+        "convert_options": pa.csv.ConvertOptions(
+            column_types={name: pa.string() for name in cut.wanted},
+            include_columns=cut.wanted or names[:1],
+            null_values=NULLS,
+            strings_can_be_null=True,
+        ),
+    }
 
 
 def rows_follow(data: bytes, header_lines: int) -> bool:

@@ -39,10 +39,10 @@ class Sheet:
             yield first, self.table.slice(first, STEP).combine_chunks()
 
 
-def once(sheet: Sheet, seen: dict[str, str]) -> None:
-    """The same contents under two names would count everything in them twice."""
+def once(sheet: Sheet, seen: dict[str, str], rows: int | None = None) -> None:
+    """The same contents under two names would count everything in them twice. `rows` where the sheet was read in blocks."""
     name = sheet.file.name
-    if sheet.table.num_rows and sheet.content_sha256 in seen:
+    if (sheet.table.num_rows if rows is None else rows) and sheet.content_sha256 in seen:
         raise InputError(
             "same-file-twice",
             f"{name} and {seen[sheet.content_sha256]} have the same contents",

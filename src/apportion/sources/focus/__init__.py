@@ -12,8 +12,8 @@ from typing import Any
 from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.delivery import Delivery
 from apportion.model.times import Interval
-from apportion.sources.bills.bill import ROLES, Reading, read_bills
-from apportion.sources.bills.deliveries import deliveries
+from apportion.sources.bills.bill import ROLES, Reading
+from apportion.sources.bills.deliveries import bill_deliveries
 from apportion.sources.files.paths import input_files
 from apportion.sources.focus.columns import form_of
 from apportion.sources.settings import stanza
@@ -35,4 +35,4 @@ def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None
     currency = found.word("currency", MINOR_DIGITS) if "currency" in settings else ""
     reading = Reading(found.text("name"), found.word("role", ROLES, "bill"), currency)
     files = input_files(found.text("path"), base, FORMATS, found.where)
-    yield from deliveries(read_bills(files, form_of, reading), reading, window)
+    yield from bill_deliveries(files, form_of, reading, window)

@@ -1,0 +1,154 @@
+"""The files of a source, block by block, into the spool; and from there the deliveries.
+
+Memory does not grow with the bill: what is kept of a block is its lines on disk, 16 bytes a line, and the faults that are listed.
+"""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.errors import InputError
+from apportion.sources.bills.bill import Bill, Reading
+from apportion.sources.bills.form import Form, FormOf
+from apportion.sources.bills.lines import SCHEMA, Written
+from apportion.sources.bills.part import Fault, Part
+from apportion.sources.bills.placing import TIMES_S, no_billing_period, place
+from apportion.sources.bills.spool import Spool
+from apportion.sources.bills.taken import Noted, Taken
+from apportion.sources.cells.money import total
+from apportion.sources.files.flow import BLOCK_ROWS, flowing
+from apportion.sources.files.paths import InputFile
+from apportion.sources.files.sheet import Sheet, once
+
+NEVER_ENDED = "the last line has no end: the file may have been cut off"
+
+
+class Intake:
+    """What was read so far. Lines that lack a time wait until all files are read: a period is found for them then."""
+
+    def __init__(self, folder: Path, reading: Reading) -> None:
+        self.reading = reading
+        self.spool = Spool(folder, reading.source)
+        self.files: list[Taken] = []
+        self.waiting: list[pa.Table] = []
+        self.seen: dict[str, str] = {}
+
+    def read(self, file: InputFile, form_of: FormOf) -> None:
+        forms: list[Form] = []
+
+        def wanted(header: Sequence[str]) -> Sequence[str]:
+            forms.append(form_of(header, file))
+            return forms[0].columns
+
+        taken = Taken(file)
+        rows = 0
+        with flowing(file, wanted) as flow:
+            for block in flow.blocks:
+                part = Part(flow.where, block, rows, [])
+                written = Written(part, forms[0].translate(part), taken.lines)
+                lines = pa.table(written.columns(self.reading.currency), schema=SCHEMA)
+                self.take(taken, lines, ((fault, line_of(fault, written)) for fault in part.faults))
+                rows += block.num_rows
+            end = flow.end
+        if end.bad_rows:
+            raise InputError(
+                "corrupt-file",
+                f"{end.bad_rows[0].message}, so its amounts cannot be told",
+                where=end.bad_rows[0].where,
+                hint="the file is cut off or damaged: fetch it again",
+            )
+        once(end, self.seen, rows)
+        for note in (*forms[0].notes, *ending(end)) if forms else ():
+            taken.note(note)
+        taken.where, taken.sha256 = end.where, end.sha256
+        self.files.append(taken)
+
+    def read_bill(self, bill: Bill) -> None:
+        """One that was read as a whole, because its vendor had to see all of it."""
+        taken = Taken(bill.file, bill.where, bill.digest.sha256)
+        faults: dict[int, list[tuple[Fault, int]]] = {}
+        for fault in bill.faults:
+            at = fault.line if fault.line >= 0 else fault.row
+            faults.setdefault(at // BLOCK_ROWS if at >= 0 else 0, []).append(
+                (fault, at % BLOCK_ROWS if at >= 0 else -1)
+            )
+        for number in range(-(-bill.lines.num_rows // BLOCK_ROWS)):
+            self.take(taken, bill.lines.slice(number * BLOCK_ROWS, BLOCK_ROWS).combine_chunks(), faults.pop(number, ()))
+        for fault, _ in (found for left in faults.values() for found in left):
+            taken.note(fault)
+        self.files.append(taken)
+
+    def take(self, taken: Taken, lines: pa.Table, faults: Iterable[tuple[Fault, int]]) -> None:
+        """`faults` come with the number of their line in the block, -1 where there is none."""
+        taken.lines += lines.num_rows
+        taken.cost.append(total(lines["EffectiveCost"]))
+        lacking = np.zeros(lines.num_rows, bool)
+        for name in TIMES_S:
+            lacking |= lines[name].is_null().to_numpy() if lines[name].null_count else False
+        spots = self.spool.add(lines.filter(pa.array(~lacking)) if lacking.any() else lines)
+        taken.starts.update(np.unique(spots.start_s).tolist())
+        first = sum(len(block) for block in self.waiting)
+        if lacking.any():
+            self.waiting.append(lines.filter(pa.array(lacking)))
+            taken.waiting.extend(range(first, first + int(lacking.sum())))
+        whole, apart = np.cumsum(~lacking) - 1, np.cumsum(lacking) - 1 + first
+        for fault, line in faults:
+            found = Noted(fault)
+            if line >= 0:
+                found.money = carried(lines.slice(line, 1))
+            if line >= 0 and lacking[line]:
+                found.waiting = int(apart[line])
+            elif line >= 0:
+                at = whole[line]
+                found.spot = int(spots.start_s[at]), int(spots.place[at])
+            taken.add(found)
+
+    def settle(self) -> None:
+        """Finds a place for the lines that wait."""
+        if not any(taken.lines for taken in self.files):
+            names = [taken.file.name for taken in self.files]
+            raise InputError(
+                "no-rows",
+                f"there is no cost line in {', '.join(names[:3])}",
+                where=names[0],
+                hint="a header alone is no bill: fetch the file again, or remove it",
+            )
+        if not self.waiting:
+            return
+        lines = pa.concat_tables(self.waiting)
+        first = min([*self.spool.heaps, *pc.unique(lines["billing_start_s"].drop_null()).to_pylist()], default=None)
+        if first is None and lines["charge_start_s"].null_count:
+            example = next(
+                (one.fault for file in self.files for one in file.noted if one.fault.code == "invalid-time"), None
+            )
+            raise no_billing_period(self.files[0].where(0), example.message if example else "")
+        spots = self.spool.add(place(lines, first).combine_chunks())
+        for taken in self.files:
+            taken.starts.update(spots.start_s[taken.waiting].tolist())
+            for found in (*taken.noted, *taken.rest.values()):
+                if found.waiting is not None:
+                    found.spot = int(spots.start_s[found.waiting]), int(spots.place[found.waiting])
+
+
+def line_of(fault: Fault, written: Written) -> int:
+    """The number of the fault's line in its block; the first one where a row made several."""
+    if fault.line >= 0:
+        return fault.line - written.first_line
+    row = fault.row - written.part.first_row
+    if fault.row < 0 or written.lines.rows is None:
+        return row if fault.row >= 0 else -1
+    lines = np.flatnonzero(written.lines.rows.to_numpy() == row)
+    return int(lines[0]) if len(lines) else -1
+
+
+def ending(end: Sheet) -> Iterable[Fault]:
+    return () if end.ended else (Fault(-1, "no-last-newline", NEVER_ENDED),)
+
+
+def carried(lines: pa.Table) -> Decimal:
+    """The money of some lines."""
+    return total(pc.coalesce(lines["EffectiveCost"], lines["BilledCost"]))

@@ -1,0 +1,119 @@
+"""Cost lines on their way to the books: few in memory, many in temporary files, by the start of their billing period.
+
+A line's id is a hash of what it says. Equal lines differ by their number, which is known only when all were seen: so the hashes are
+kept beside the lines, and the ids are made when the lines are read back.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from apportion.model.rows import COST_LINES
+from apportion.sources.bills.identity import BYTES, hashes_of, id_column, repeated
+from apportion.sources.bills.lines import SCHEMA
+
+IN_MEMORY = 2**18  # lines of one billing period
+
+
+class Spots(NamedTuple):
+    """Where lines lie: the start of their billing period, and their number among the lines of that."""
+
+    start_s: np.ndarray
+    place: np.ndarray
+
+
+class Heap:
+    """The lines of one billing period."""
+
+    def __init__(self, folder: Path, start_s: int, source: str) -> None:
+        self.file = folder / f"{start_s}.parquet"
+        self.marks = folder / f"{start_s}.ids"
+        self.source = source
+        self.start_s = start_s
+        self.end_s = start_s
+        self.count = 0
+        self.blocks: list[pa.Table] = []
+        self.held: list[bytes] = []
+        self.writer: pq.ParquetWriter | None = None
+
+    def add(self, lines: pa.Table, hashes: bytes) -> None:
+        self.blocks.append(lines)
+        self.held.append(hashes)
+        self.count += lines.num_rows
+        self.end_s = max(self.end_s, pc.max(lines["billing_end_s"]).as_py())
+        if self.count > IN_MEMORY:
+            self.spill()
+
+    def spill(self) -> None:
+        if self.writer is None:
+            self.writer = pq.ParquetWriter(self.file, SCHEMA, compression="lz4")
+        for block in self.blocks:
+            self.writer.write_table(block)
+        with self.marks.open("ab") as marks:
+            marks.writelines(self.held)
+        self.blocks, self.held = [], []
+
+    @cached_property
+    def hashes(self) -> np.ndarray:
+        """Of all lines; none is added any more."""
+        if self.writer is None:
+            return np.frombuffer(b"".join(self.held), np.uint8).reshape(-1, BYTES)
+        self.writer.close()
+        return np.memmap(self.marks, np.uint8, "r").reshape(-1, BYTES)
+
+    @cached_property
+    def repeats(self) -> dict[int, bytes]:
+        return repeated(self.hashes, self.source)
+
+    def line_id(self, place: int) -> str:
+        return (self.repeats.get(place) or bytes(self.hashes[place])).hex()
+
+    def read(self) -> Iterator[pa.Table]:
+        """Whole cost lines, in blocks."""
+        again = np.array(sorted(self.repeats), np.int64)
+        first = 0
+        for block in self.stored():
+            hashes = np.array(self.hashes[first : first + block.num_rows])
+            for place in again[np.searchsorted(again, first) : np.searchsorted(again, first + len(hashes))].tolist():
+                hashes[place - first] = np.frombuffer(self.repeats[place], np.uint8)
+            first += block.num_rows
+            whole = block.append_column("line_id", id_column(hashes))
+            whole = whole.append_column("source", pa.repeat(pa.scalar(self.source), block.num_rows))
+            yield whole.select(COST_LINES.names).cast(COST_LINES)
+
+    def stored(self) -> Iterator[pa.Table]:
+        if self.writer is None:
+            yield from self.blocks
+            return
+        with pq.ParquetFile(self.file) as file:
+            for number in range(file.num_row_groups):
+                yield file.read_row_group(number).cast(SCHEMA)
+
+
+class Spool:
+    """All lines of a source's files, each with all its times."""
+
+    def __init__(self, folder: Path, source: str) -> None:
+        self.folder = folder
+        self.source = source
+        self.heaps: dict[int, Heap] = {}
+
+    def add(self, lines: pa.Table) -> Spots:
+        starts = lines["billing_start_s"].to_numpy()
+        if not len(starts):
+            return Spots(starts, starts)
+        hashes = np.frombuffer(hashes_of(lines, self.source), np.uint8).reshape(-1, BYTES)
+        places = np.zeros(len(starts), np.int64)
+        distinct = np.unique(starts).tolist()
+        for start_s in distinct:
+            heap = self.heaps.setdefault(start_s, Heap(self.folder, start_s, self.source))
+            rows: Any = np.flatnonzero(starts == start_s) if len(distinct) > 1 else np.arange(len(starts))
+            places[rows] = heap.count + np.arange(len(rows))
+            heap.add(lines.take(rows) if len(distinct) > 1 else lines, hashes[rows].tobytes())
+        return Spots(starts, places)
