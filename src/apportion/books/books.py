@@ -24,7 +24,7 @@ from apportion.books.shapes import Finding, Posted, Receipt, Run, StoredPlan, St
 from apportion.books.tables import EVIDENCE
 from apportion.books.verify import verify
 from apportion.errors import BooksError, Problem
-from apportion.model.delivery import Delivery
+from apportion.model.delivery import Delivery, FileDigest
 from apportion.model.times import Period
 
 
@@ -83,6 +83,21 @@ class Books:
             whole = pa.schema([field.with_nullable(True) for field in EVIDENCE[table]])  # older files lack some columns
             rows = ds.dataset(places, schema=whole, format=options, filesystem=filesystem)
             return rows.to_table(columns=schema.names, filter=where).cast(schema)
+
+    def snapshot_of(self, table: str, delivery_id: str) -> int | None:
+        """The table as it was when this delivery had been taken in; None where the delivery did not touch it."""
+        known = record.snapshots.c
+        with spoken(), reading(self.engine) as connection:
+            return connection.scalar(
+                select(known.snapshot_id).where(known.table == table, known.made_by == delivery_id)
+            )
+
+    def delivered_files(self, delivery_id: str) -> list[FileDigest]:
+        """The files that a delivery was read from, as they were."""
+        table = record.delivered_files
+        with spoken(), reading(self.engine) as connection:
+            rows = connection.execute(select(table).where(table.c.delivery_id == delivery_id).order_by(table.c.id))
+            return [FileDigest(row.name, row.sha256, row.rows, row.control) for row in rows]
 
     def reference_sources(self) -> list[str]:
         """Sources whose cost lines are only compared with a bill and never posted."""

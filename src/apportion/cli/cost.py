@@ -40,7 +40,9 @@ def cost_sheet(found: "Cost") -> "Sheet":
     of = f" of {', '.join(found.owners)}" if found.owners else ""
     called = f"{found.run} {found.name}".strip()
     title = f"{called}{of} cost {sums} ({found.status}), {tries} together."
-    notes = [f"{share.period}: {share.status}, {share.why}" for share in found.shares]
+    notes = [
+        f"{share.period}: {share.status}, {share.why}{share.basis and f'; {share.basis}'}" for share in found.shares
+    ]
     for line in found.totals:
         others = -line.credits - line.adjustments
         notes.append(

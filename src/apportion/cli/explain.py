@@ -40,7 +40,9 @@ def explain_sheet(found: "Explanation") -> "Sheet":
     from apportion.verbs.explaining.story import drawn
 
     tree = "\n".join(drawn(found.steps))
-    return Sheet(found.title, value=found, notes=(tree, f"policy {found.policy}   ledger head {found.head}"))
+    return Sheet(
+        found.title, value=found, notes=(tree, f"policy {found.policy}, {found.basis}   ledger head {found.head}")
+    )
 
 
 def add_to(app: typer.Typer) -> None:

@@ -75,7 +75,7 @@ def plan_sheet(made: "Planned") -> "Sheet":
         for currency in dict.fromkeys(row.currency for row in made.rows)
     )
     was = f" (was {made.was})" if made.was and made.was != made.policy else ""
-    title = f"Plan for {made.period} under {made.policy}{was}          + added  ~ changed  - removed"
+    title = f"Plan for {made.period} under {made.policy}{was}, {made.basis}          + added  ~ changed  - removed"
     return Sheet(title, tables, plan_value(made), notes_of(made))
 
 
@@ -85,6 +85,7 @@ def plan_value(made: "Planned") -> dict[str, object]:
         "period": made.period,
         "policy": made.policy,
         "was": made.was,
+        "basis": made.basis,
         "digest": made.digest,
         "engine": made.plan.engine._asdict(),
         "head": made.head,

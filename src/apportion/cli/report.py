@@ -1,4 +1,4 @@
-"""`apportion report`: showback, trend, idle, held, coverage, fairness."""
+"""`apportion report`: showback, trend, idle, held, coverage, reconcile, fairness."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -67,6 +67,28 @@ def coverage(call: Call) -> Answer:
     return answer(call, "coverage", {})
 
 
+class Part(StrEnum):
+    bill = "bill"
+    invoice = "invoice"
+    service = "service"
+    day = "day"
+
+
+def reconcile(call: Call, by: Annotated[Part, typer.Option(help="What a row is.")] = Part.bill) -> Answer:
+    """What the vendor says, what was read and what was posted.
+
+    With every difference explained; from invoiced to amortised cost; from the files to the books; and what a restated bill changed.
+    """
+    from apportion.render.sheet import report_sheet
+    from apportion.verbs.periods import one
+    from apportion.verbs.reconcile import reconciled
+    from apportion.verbs.world import billed_periods, pins_of
+
+    project = call.project()
+    period = one(call.months(billed_periods(project, pins_of(project))), "report reconcile")
+    return Answer(report_sheet(reconciled(project, period, by.value)))
+
+
 def fairness(
     call: Call, by: Annotated[Row, typer.Option(help="A row for each team, or for each team in each pool.")] = Row.team
 ) -> Answer:
@@ -99,8 +121,8 @@ def add_to(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Showback, trend, idle, held, coverage or fairness.",
+        help="Showback, trend, idle, held, coverage, reconcile or fairness.",
     )
-    for command in (showback, trend, idle, held, coverage, fairness):
+    for command in (showback, trend, idle, held, coverage, reconcile, fairness):
         verb(group, command.__name__, period=True)(command)
     app.add_typer(group, name="report")

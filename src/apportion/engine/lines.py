@@ -191,16 +191,27 @@ def amounts_of(lines: pa.Table, placed: Placed, policy: Policy) -> tuple[pa.Arra
     return amounts, problems if missing else []
 
 
-def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resources) -> Ledgered:
-    """Place every line of the period's bills."""
+def line_amounts(lines: pa.Table, policy: Policy) -> pa.Array:
+    """What each line counts for under a policy: the cost that its pool's basis names."""
     lines = lines.combine_chunks()
+    return amounts_of(lines, place_all(lines, labelled(lines, policy), policy), policy)[0]
+
+
+def labelled(lines: pa.Table, policy: Policy) -> Combinations:
+    """The distinct combinations of what the pools, and the owner rules of direct ones, look at."""
     keys = set(KIND_COLUMNS)
     for pool in policy.pools.values():
         keys |= pool.costs.keys if pool.costs else set()
     if any(pool.method == "direct" for pool in policy.pools.values()):
         for rule in policy.owners:
             keys |= rule.when.keys | named_in([rule.team, rule.project, rule.user])
-    found = combine(len(lines), line_columns(lines, keys))
+    return combine(len(lines), line_columns(lines, keys))
+
+
+def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resources) -> Ledgered:
+    """Place every line of the period's bills."""
+    lines = lines.combine_chunks()
+    found = labelled(lines, policy)
     placed = place_all(lines, found, policy)
     amounts, problems = amounts_of(lines, placed, policy)
     bill_of = bill_column(lines, period)

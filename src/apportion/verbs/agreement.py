@@ -44,6 +44,14 @@ def keep(project: Project, policy: Policy) -> None:
     project.books.save_policy(policy.version, policy.text, policy.file, policy.name, policy.effective)
 
 
+def basis_of(policy: Policy) -> str:
+    """Which cost the figures are, such as `effective`; pools that count another are named."""
+    others = [
+        f"{pool.basis} in pool {name}" for name, pool in policy.pools.items() if pool.basis not in (None, policy.basis)
+    ]
+    return ", ".join([f"{policy.basis} cost", *others])
+
+
 def short(policy: Policy) -> str:
     """`research-cluster@1a2b3c4d5e6f`."""
     return f"{policy.name}@{policy.version[:12]}"

@@ -17,7 +17,7 @@ from apportion.model.times import Period, parse_period
 from apportion.reports.held import Views, views_of
 from apportion.reports.job import JobLine, job_lines
 from apportion.reports.sums import total
-from apportion.verbs.agreement import policy_for
+from apportion.verbs.agreement import basis_of, policy_for, policy_of_version
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
@@ -45,6 +45,7 @@ class Share:
     period: str
     status: str
     why: str
+    basis: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,21 +152,23 @@ def figures(project: Project, month: str, ids: list[str], step: Step) -> Figures
     if runs:
         plan = project.books.load_plan(month)
         moved = plan is not None and plan.digest != runs[-1].plan_digest
+        basis = basis_of(policy_of_version(project, runs[-1].policy_version))
         share = (
-            Share(month, "estimated", "posted, but a later plan says otherwise")
+            Share(month, "estimated", "posted, but a later plan says otherwise", basis)
             if moved
-            else Share(month, "final", "posted")
+            else Share(month, "final", "posted", basis)
         )
         return Figures(share, project.books.posted(month), posted_charges(project, month, ids))
     period = parse_period(month)
     try:
-        made = compute(project, period, policy_for(project, period), pins_of(project), step).plan
+        policy = policy_for(project, period)
+        made = compute(project, period, policy, pins_of(project), step).plan
     except ProjectError as error:
         if error.code not in NO_FIGURES:
             raise
         return Figures(Share(month, "estimated", f"{error.message}: nothing is counted"), None, CHARGES.empty_table())
     charges = pa.Table.from_batches(charges_of(made), schema=CHARGES)
-    return Figures(Share(month, "estimated", "not posted yet"), made.postings, charges)
+    return Figures(Share(month, "estimated", "not posted yet", basis_of(policy)), made.postings, charges)
 
 
 def posted_charges(project: Project, month: str, ids: list[str]) -> pa.Table:

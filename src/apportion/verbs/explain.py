@@ -17,7 +17,7 @@ from apportion.model.times import Interval, Period, day_start
 from apportion.policy.document import Policy
 from apportion.reports.sums import grouped, total
 from apportion.reports.words import counted, shown
-from apportion.verbs.agreement import policy_for, policy_of_version, short
+from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
 from apportion.verbs.apply import difference
 from apportion.verbs.explaining.jobs import job_charges, job_nodes, owner_text, refuse_tampered_charges
 from apportion.verbs.explaining.lines import followers_node, placed_lines
@@ -55,6 +55,7 @@ class Explanation:
     figures: tuple[Figure, ...]
     steps: tuple[Node, ...]
     also: tuple[str, ...] = ()
+    basis: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ def explain(project: Project, what: str, period: Period | str, step: Step = sile
             rounding_node(rows, exact),
         ),
         also=target.also,
+        basis=basis_of(ground.policy),
     )
 
 
@@ -241,4 +243,5 @@ def explain_job(project: Project, target: Target, ground: Ground, computed: Comp
             Node(f"why it is {owner_text(charges)}'s", {}, owner_nodes(computed, own)),
         ),
         also=target.also,
+        basis=basis_of(ground.policy),
     )

@@ -10,11 +10,12 @@ from apportion.reports.fairness import Drawn, Stake
 from apportion.reports.fairness import fairness as make_report
 from apportion.reports.report import Report
 from apportion.reports.sums import total
+from apportion.verbs.agreement import basis_of
 from apportion.verbs.explain import ground_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
-from apportion.verbs.report import read_record
+from apportion.verbs.report import declared, read_record
 from apportion.verbs.steps import Step, silent
 
 MILLION = 10**6
@@ -36,7 +37,7 @@ def fairness(project: Project, period: Period | str, by: str = "team", step: Ste
     step("sharing by peak Shapley", 0, 0)
     found = compare_with_peak(made)
     stakes = [stake for pool in found.pools for stake in stakes_of(pool)]
-    return make_report(record, stakes, drawn(found), found.apart, by)
+    return declared(make_report(record, stakes, drawn(found), found.apart, by), basis_of(ground.policy))
 
 
 def stakes_of(found: Compared) -> list[Stake]:

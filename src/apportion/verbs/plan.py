@@ -13,7 +13,7 @@ from apportion.model.times import Period
 from apportion.policy.document import Policy
 from apportion.reports.changes import Change, changes, tally
 from apportion.reports.equation import Equation, equations
-from apportion.verbs.agreement import keep, policy_for, short
+from apportion.verbs.agreement import basis_of, keep, policy_for, short
 from apportion.verbs.engines import backend_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
@@ -36,6 +36,7 @@ class Planned:
     bills: tuple[Bill, ...]
     problems: tuple[Problem, ...]
     plan: Plan
+    basis: str
     bursts: tuple[Burst, ...] = ()
 
     @property
@@ -132,4 +133,5 @@ def beside_record(project: Project, policy: Policy, made: Plan, head: str) -> Pl
         bills=tuple(made.bills),
         problems=tuple(made.problems),
         plan=made,
+        basis=basis_of(policy),
     )

@@ -1,6 +1,7 @@
 """What the record says: reads the posted table and hands it to a report. Nothing is computed here."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +15,7 @@ from apportion.reports.idle import idle
 from apportion.reports.report import Record, Report
 from apportion.reports.showback import showback
 from apportion.reports.trend import trend
-from apportion.verbs.agreement import policy_of_version
+from apportion.verbs.agreement import basis_of, policy_of_version
 from apportion.verbs.periods import label
 from apportion.verbs.project import Project
 from apportion.verbs.settings import nearest
@@ -34,9 +35,20 @@ def report(project: Project, name: str, periods: str | list[Period], **options: 
         raise ProjectError("unknown-report", f"there is no report {name!r}", hint=nearest(name, REPORTS, "reports"))
     months = [parse_period(periods)] if isinstance(periods, str) else periods
     record = read_record(project, months)
-    if name == "idle":
-        return idle(record, carriers(project, months[-1]))
-    return REPORTS[name](record, **options)
+    made = idle(record, carriers(project, months[-1])) if name == "idle" else REPORTS[name](record, **options)
+    return declared(made, basis_posted(project, months))
+
+
+def declared(made: Report, basis: str) -> Report:
+    """With the cost that its figures are."""
+    return replace(made, notes=(*made.notes, f"Amounts are {basis}."), more={**made.more, "basis": basis})
+
+
+def basis_posted(project: Project, periods: list[Period]) -> str:
+    wanted = {str(period) for period in periods}
+    versions = {run.period: run.policy_version for run in project.books.runs() if run.period in wanted}
+    found = dict.fromkeys(basis_of(policy_of_version(project, version)) for version in versions.values())
+    return " or ".join(found)
 
 
 def read_record(project: Project, periods: list[Period]) -> Record:

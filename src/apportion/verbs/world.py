@@ -68,13 +68,22 @@ def build_world(project: Project, period: Period, policy: Policy, pins: Pins, ba
 
 def bill_lines(project: Project, period: Period, pins: Pins) -> pa.Table:
     """A line is booked in the month that holds the middle of its billing period: vendors' midnights differ, their months do not."""
+    references = project.books.reference_sources()
+    where = ~pc.field("source").isin(references) if references else None
+    return lines_billed(project, period, pins, where)
+
+
+def reference_lines(project: Project, period: Period, pins: Pins) -> pa.Table:
+    """What is only compared with the bills of the month."""
+    references = pa.array(project.books.reference_sources(), pa.string())
+    return lines_billed(project, period, pins, pc.field("source").isin(references))
+
+
+def lines_billed(project: Project, period: Period, pins: Pins, where: pc.Expression | None) -> pa.Table:
     month = period.interval(UTC_ZONE)
     middle = pc.field("billing_start_s") + pc.field("billing_end_s")
-    where = (middle >= 2 * month.start_s) & (middle < 2 * month.end_s)
-    references = project.books.reference_sources()
-    if references:
-        where &= ~pc.field("source").isin(references)
-    return project.books.scan("cost_lines", pins["cost_lines"], where=where)
+    inside = (middle >= 2 * month.start_s) & (middle < 2 * month.end_s)
+    return project.books.scan("cost_lines", pins["cost_lines"], where=inside if where is None else inside & where)
 
 
 def billed_periods(project: Project, pins: Pins) -> set[str]:

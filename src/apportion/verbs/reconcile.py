@@ -1,0 +1,129 @@
+"""What the vendor says, what was read and what was posted: gathered from the books for `report reconcile`."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.engine.lines import bill_column, line_amounts
+from apportion.model.delivery import FileDigest
+from apportion.model.times import Period
+from apportion.policy.document import Policy
+from apportion.reports.reconcile import Files, Restated, Sides, reconcile, sums
+from apportion.reports.report import Report
+from apportion.reports.sums import total
+from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
+from apportion.verbs.periods import as_period
+from apportion.verbs.project import Project
+from apportion.verbs.world import Pins, bill_lines, pins_of, reference_lines
+
+UTC = ZoneInfo("UTC")
+DAY_S = 86_400
+FORMER = 5  # deliveries of a bill that are gone through
+
+
+def reconciled(project: Project, period: Period | str, by: str = "bill") -> Report:
+    return reconcile(sides_of(project, as_period(period)), by)
+
+
+def sides_of(project: Project, period: Period) -> Sides:
+    runs = [run for run in project.books.runs() if run.period == str(period)]
+    policy = policy_of_version(project, runs[-1].policy_version) if runs else policy_for(project, period)
+    now = pins_of(project)
+    read = dressed(bill_lines(project, period, now), policy, period)
+    counted = dressed(bill_lines(project, period, Pins(runs[-1].inputs)), policy, period) if runs else None
+    posted = project.books.posted(str(period))
+    found = posted.group_by(["bill"]).aggregate([("amount", "sum")]).to_pylist()
+    return Sides(
+        period=str(period),
+        basis=basis_of(policy),
+        read=read,
+        counted=counted,
+        posted={row["bill"]: row["amount_sum"] for row in found},
+        references=like_bills(dressed(reference_lines(project, period, now), None, period), read),
+        files=tuple(files_of(project, read, period)),
+        restated=tuple(restatements(project, period, policy)),
+        head=project.books.head(),
+        policies=(short(policy),),
+    )
+
+
+def dressed(lines: pa.Table, policy: Policy | None, period: Period) -> pa.Table:
+    """With the bill, the day on which the charge begins, and what the line counts for."""
+    amounts = lines["EffectiveCost"] if policy is None else line_amounts(lines, policy)
+    days = pc.cast(pc.cast(pc.divide(lines["charge_start_s"], DAY_S), pa.int32()), pa.date32())
+    dressed = lines.append_column("bill", bill_column(lines, period))
+    return dressed.append_column("day", pc.cast(days, pa.string())).append_column("amount", amounts)
+
+
+def like_bills(references: pa.Table, read: pa.Table) -> pa.Table:
+    """A reference that calls the issuer otherwise speaks of the bill that has its account and currency, where only one has."""
+    known = set(pc.unique(read["bill"]).to_pylist())
+    keys = ["bill", "BillingAccountId", "BillingCurrency"]
+    by_account: dict[tuple[str, str], set[str]] = {}
+    for row in read.select(keys).group_by(keys).aggregate([]).to_pylist():
+        by_account.setdefault((row["BillingAccountId"], row["BillingCurrency"]), set()).add(row["bill"])
+    names = []
+    for bill, account, currency in zip(*(references[key].to_pylist() for key in keys), strict=True):
+        bills = by_account.get((account, currency), set())
+        names.append(bill if bill in known or len(bills) != 1 else next(iter(bills)))
+    return references.set_column(references.column_names.index("bill"), "bill", pa.array(names, pa.string()))
+
+
+def files_of(project: Project, read: pa.Table, period: Period) -> Iterator[Files]:
+    """Per source and currency. A file that speaks of several months is only compared when all of them are this one's."""
+    last = {row["source"]: row for row in project.books.deliveries() if speaks(row, period)}
+    for source in sorted(set(pc.unique(read["source"]).to_pylist()) & set(last)):
+        own = read.filter(pc.equal(read["source"], source))
+        currencies = pc.unique(own["BillingCurrency"]).to_pylist()
+        files = project.books.delivered_files(last[source]["delivery_id"])
+        if len(currencies) > 1 or not files or not one_month(project, files, source, last[source]["delivery_id"]):
+            continue
+        yield Files(
+            source, currencies[0], len(files), sum(file.rows for file in files), len(own),
+            total(Decimal(file.control) for file in files), total(own["EffectiveCost"].drop_null().to_pylist()),
+        )  # fmt: skip
+
+
+def one_month(project: Project, files: list[FileDigest], source: str, delivery: str) -> bool:
+    """Whether no other delivery that counts was read from one of these files, too."""
+    mine = {file.sha256 for file in files}
+    others = (
+        row["delivery_id"]
+        for row in project.books.deliveries()
+        if row["source"] == source and row["superseded_by"] is None and row["delivery_id"] != delivery
+    )
+    return not any(mine & {file.sha256 for file in project.books.delivered_files(other)} for other in others)
+
+
+def speaks(row: Mapping[str, object], period: Period) -> bool:
+    """Whether a delivery brought cost lines of the month, and still counts."""
+    return "cost_lines" in row["tables"] and row["superseded_by"] is None and overlaps(row, period)  # type: ignore[operator]
+
+
+def overlaps(row: Mapping[str, object], period: Period) -> bool:
+    month = period.interval(UTC)
+    middle = (int(str(row["start_s"])) + int(str(row["end_s"]))) // 2
+    return month.start_s <= middle < month.end_s
+
+
+def restatements(project: Project, period: Period, policy: Policy) -> Iterator[Restated]:
+    """What each later delivery of the month changed, service by service."""
+    by_source: dict[str, list[str]] = {}
+    for row in project.books.deliveries():
+        if "cost_lines" in row["tables"] and overlaps(row, period):
+            by_source.setdefault(row["source"], []).append(row["delivery_id"])
+    for source, deliveries in sorted(by_source.items()):
+        known = [(name, at) for name in deliveries if (at := project.books.snapshot_of("cost_lines", name)) is not None]
+        before: dict[tuple[str, tuple[str, str]], Decimal] | None = None
+        for name, snapshot in known[-FORMER:]:
+            lines = bill_lines(project, period, Pins({"cost_lines": snapshot}))
+            own = dressed(lines.filter(pc.equal(lines["source"], source)), policy, period)
+            after = sums(own, "ServiceName")
+            for key in sorted({*after, *before}) if before is not None else ():
+                was, now = (each.get(key, Decimal(0)) for each in (before or {}, after))
+                if was != now:
+                    yield Restated(key[1][0], key[0], source, name, key[1][1], was, now)
+            before = after
