@@ -29,7 +29,9 @@ def test_idle_that_the_team_pays_is_in_it(run: Run, tiny: Path) -> None:
     total = value["totals"][0]
     share = Decimal("117.5") * 60 / Decimal("122.5")
     assert value["status"] == "estimated"
-    assert value["periods"] == [{"period": "2026-10", "status": "estimated", "why": "not posted yet"}]
+    assert value["periods"] == [
+        {"period": "2026-10", "status": "estimated", "why": "not posted yet", "basis": "effective cost"}
+    ]
     assert abs(Decimal(total["idle"]) - share) < Decimal("0.0000001")
     assert total["unshared_idle"] == "0"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from apportion.model.times import Period
 from apportion.policy.document import Policy
 from apportion.reports.reconcile import Files, Restated, Sides, reconcile, sums
 from apportion.reports.report import Report
-from apportion.reports.sums import total
+from apportion.reports.sums import ZERO, total
 from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
@@ -22,6 +23,7 @@ from apportion.verbs.world import Pins, bill_lines, pins_of, reference_lines
 UTC = ZoneInfo("UTC")
 DAY_S = 86_400
 FORMER = 5  # deliveries of a bill that are gone through
+Sums = Mapping[tuple[str, tuple[str, str]], Decimal]  # (currency, (bill, service)) -> money
 
 
 def reconciled(project: Project, period: Period | str, by: str = "bill") -> Report:
@@ -117,13 +119,17 @@ def restatements(project: Project, period: Period, policy: Policy) -> Iterator[R
             by_source.setdefault(row["source"], []).append(row["delivery_id"])
     for source, deliveries in sorted(by_source.items()):
         known = [(name, at) for name in deliveries if (at := project.books.snapshot_of("cost_lines", name)) is not None]
-        before: dict[tuple[str, tuple[str, str]], Decimal] | None = None
+        told = []
         for name, snapshot in known[-FORMER:]:
             lines = bill_lines(project, period, Pins({"cost_lines": snapshot}))
-            own = dressed(lines.filter(pc.equal(lines["source"], source)), policy, period)
-            after = sums(own, "ServiceName")
-            for key in sorted({*after, *before}) if before is not None else ():
-                was, now = (each.get(key, Decimal(0)) for each in (before or {}, after))
-                if was != now:
-                    yield Restated(key[1][0], key[0], source, name, key[1][1], was, now)
-            before = after
+            own = lines.filter(pc.equal(lines["source"], source))
+            told.append((name, sums(dressed(own, policy, period), "ServiceName")))
+        for (_, before), (name, after) in pairwise(told):
+            yield from changes(before, after, source, name)
+
+
+def changes(before: Sums, after: Sums, source: str, delivery: str) -> Iterator[Restated]:
+    for currency, (bill, service) in sorted({*before, *after}):
+        was, now = (each.get((currency, (bill, service)), ZERO) for each in (before, after))
+        if was != now:
+            yield Restated(bill, currency, source, delivery, service, was, now)
