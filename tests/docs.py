@@ -107,11 +107,12 @@ def reads_demo(page: str) -> bool:
     return "--project demo" in page and "$ apportion demo" not in page
 
 
-def main() -> None:
+def main(wanted: list[str]) -> None:
+    """All pages, or those whose names are given, such as `read-slurm`."""
     for page, text in ((CLI_PAGE, cli_page()), (METHODS_PAGE, methods_page())):
         page.write_text(text, encoding="utf-8")
         print("wrote", page.relative_to(ROOT))
-    texts = {path: path.read_text(encoding="utf-8") for path in PAGES}
+    texts = {path: path.read_text(encoding="utf-8") for path in PAGES if not wanted or path.stem in wanted}
     with tempfile.TemporaryDirectory() as scratch:
         demo = make_demo(Path(scratch)) if any(map(reads_demo, texts.values())) else None
         for path, text in texts.items():
@@ -124,4 +125,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -95,10 +95,10 @@ REFERENCES = (
 BRIDGE = (
     Column("bill", "bill"),
     Column("billed", "invoiced", "money"),
-    Column("prepaid", "prepaid, out", "money"),
-    Column("used", "commitments used, in", "money"),
-    Column("unused", "not used, in", "money"),
-    Column("other", "other lines", "money"),
+    Column("prepaid", "prepaid out", "money"),
+    Column("used", "used in", "money"),
+    Column("unused", "unused in", "money"),
+    Column("other", "other", "money"),
     Column("effective", "amortised", "money"),
 )
 FILES = (
