@@ -8,7 +8,10 @@ from apportion.books.prepare import Prepared
 from apportion.model.times import Interval, instant_text
 from apportion.reports.words import counted
 from apportion.sources.live import WHEN, Live, is_asked
+from apportion.sources.outside.stores.address import is_remote
+from apportion.sources.outside.stores.objects import Store
 from apportion.sources.registry import source_named
+from apportion.sources.settings import Stanza
 from apportion.verbs.due import delivered, ended, holes, now_s, reached, shown, since_s
 from apportion.verbs.ingest import deliver
 from apportion.verbs.project import Project
@@ -35,6 +38,8 @@ def source_findings(project: Project, source: Source) -> Iterator[Finding]:
         return
     if isinstance(kind, Live):
         yield from signs(project, source, kind)
+    if is_remote(str(source.settings.get("path", ""))):
+        yield store_finding(project, source)
     yield from file_findings(project, source)
 
 
@@ -64,6 +69,16 @@ def freshness(windows: list[Interval], since: int, until: int, name: str) -> Fin
         behind = counted((until - last) // 86_400, "day")
         return Finding(BAD, what, f"in the books until {instant_text(last)}, {behind} behind", fix)
     return Finding(GOOD, what, f"in the books without a gap from {instant_text(since)[:10]} until {instant_text(last)}")
+
+
+def store_finding(project: Project, source: Source) -> Finding:
+    """It answers, and what lies there by name alone."""
+    store = Store.of(Stanza(source.settings, f"source {source.name!r}"), project.folder)
+    objects = store.listed()
+    newest = instant_text(int(max(found.modified for found in objects).timestamp()))
+    size = sum(found.size for found in objects)
+    text = f"{store.address.root} answers: {counted(len(objects), 'object')} of {size:,} bytes, the newest of {newest}"
+    return Finding(GOOD, f"source {source.name}", text)
 
 
 def file_findings(project: Project, source: Source) -> Iterator[Finding]:

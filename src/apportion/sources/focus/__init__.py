@@ -1,4 +1,4 @@
-"""Bills in FOCUS form: CSV (plain or gzip) and Parquet, FOCUS 1.0 to 1.4, as one file, a folder or a glob.
+"""Bills in FOCUS form: CSV (plain or gzip) and Parquet, FOCUS 1.0 to 1.4, as one file, a folder or a glob, here or in an object store.
 
 Every line of every file becomes a cost line with its money exact. A line with a fault in another field keeps its money and is
 marked, so that it is posted to `_unallocated` and seen; a file with an amount that cannot be read exactly is refused whole.
@@ -14,11 +14,12 @@ from apportion.model.delivery import Delivery
 from apportion.model.times import Interval
 from apportion.sources.bills.bill import ROLES, Reading
 from apportion.sources.bills.deliveries import bill_deliveries
-from apportion.sources.files.paths import input_files
+from apportion.sources.files.places import Place
 from apportion.sources.focus.columns import form_of
+from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import stanza
 
-SETTINGS = ("role", "currency")
+SETTINGS = ("role", "currency", *STORE_SETTINGS)
 FORMATS = ("csv", "parquet")
 STANZA = """\
 # A bill in FOCUS columns: a file, a folder or a glob.
@@ -34,5 +35,5 @@ def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None
     found = stanza(settings, SETTINGS)
     currency = found.word("currency", MINOR_DIGITS) if "currency" in settings else ""
     reading = Reading(found.text("name"), found.word("role", ROLES, "bill"), currency)
-    files = input_files(found.text("path"), base, FORMATS, found.where)
-    yield from bill_deliveries(files, form_of, reading, window)
+    with Place.of(found, base) as place:
+        yield from bill_deliveries(place.files(FORMATS), form_of, reading, window)

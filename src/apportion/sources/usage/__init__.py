@@ -10,7 +10,8 @@ from typing import Any
 
 from apportion.model.delivery import Delivery
 from apportion.model.times import Interval
-from apportion.sources.files.paths import input_files
+from apportion.sources.files.places import Place
+from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import stanza
 from apportion.sources.usage.delivery import read_log
 from apportion.sources.usage.mapping import SETTINGS, mapping
@@ -31,7 +32,7 @@ labels = { team = "team" }
 
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:
     """One delivery of all the files that `path` names."""
-    found = stanza(settings, SETTINGS)
+    found = stanza(settings, (*SETTINGS, *STORE_SETTINGS))
     how = mapping(found)
-    files = input_files(found.text("path"), base, FORMATS, found.where)
-    yield read_log(files, how, window)
+    with Place.of(found, base) as place:
+        yield read_log(place.files(FORMATS), how, window)
