@@ -46,7 +46,7 @@ lock: $(VENV)/.uv ## resolve the requirements*.lock files anew (LOCK_OPTIONS=--u
 	@$(LOCK) --group build --group bounds --group dev --extra postgres --extra spark --extra kubernetes --extra datadog --extra agent --extra keyring --extra aws --extra google -c requirements.lock pyproject.toml -o requirements-dev.lock
 
 clean: ## remove what make made; the lock and your files stay
-	rm -rf $(VENV) demo dist build bench/out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo dist build bench/out .servers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/.uv: requirements-uv.lock
 	@test -n "$(PYTHON)" || { echo "Apportion needs Python 3.11 or newer. Install one, or name it: make PYTHON=/path/to/python3.12" >&2; exit 1; }

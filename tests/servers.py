@@ -36,7 +36,12 @@ PROGRAMS = (
         )
     ),
     Program("sshd", "openssh-server", "commands over ssh", "/usr/sbin"),
+    Program("node", "nodejs", "Azure Blob storage"),
+    Program("npm", "npm", "Azure Blob storage"),
 )
+ROOT = Path(__file__).resolve().parents[1]
+AZURITE = ROOT / "tests/azurite"  # what npm installs, by version and hash
+AZURITE_HERE = ROOT / ".servers/azurite"
 
 
 def is_here(program: Program) -> bool:
@@ -66,6 +71,34 @@ def install(packages: list[str]) -> str:
     return "" if done is None or done.returncode == 0 else (done.stderr or done.stdout).strip().splitlines()[-1]
 
 
+def has_azurite() -> bool:
+    """As locked now, not as it was once."""
+    lock = AZURITE_HERE / "package-lock.json"
+    program = AZURITE_HERE / "node_modules/.bin/azurite-blob"
+    return program.exists() and lock.exists() and lock.read_bytes() == (AZURITE / lock.name).read_bytes()
+
+
+def install_azurite() -> str:
+    """What went wrong, or nothing. No script of a package runs."""
+    AZURITE_HERE.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(AZURITE / name, AZURITE_HERE / name)
+    command = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=AZURITE_HERE,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=600,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return "" if done.returncode == 0 else (done.stderr or done.stdout).strip().splitlines()[-1]
+
+
 def main() -> None:
     missing = [program for program in PROGRAMS if not is_here(program)]
     packages = [program.package for program in missing]
@@ -79,6 +112,10 @@ def main() -> None:
         if not is_here(program):
             remedy = f"on Debian and Ubuntu: apt-get install {program.package}"
             print(f"Skipping the tests of {program.tests}: {program.command} is missing ({remedy})", file=sys.stderr)
+    if not has_azurite() and shutil.which("npm") and not os.environ.get("APPORTION_NO_INSTALL"):
+        print("Installing Azurite into .servers/ for the tests", file=sys.stderr)
+        if trouble := install_azurite():
+            print("Skipping the tests of Azure Blob storage: npm failed:", trouble, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What obstore raises, as what a person can do about it. Of its words only the status and the store's own code are told: the rest may quote a signed address."""
+"""What obstore raises, as what a person can do about it. Only the status and the store's own code are told: other words may quote a signed address."""
 
 import re
 

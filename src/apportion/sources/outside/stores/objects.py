@@ -30,7 +30,7 @@ MOST = 1_000_000
 LARGEST = 2**36  # as of files
 AT_ONCE = 4
 CHUNK = 2**20
-MD5 = re.compile(r'"?([0-9a-f]{32})"?')
+MD5 = re.compile(r'"([0-9a-f]{32})"')
 Answer = TypeVar("Answer")
 
 
@@ -102,7 +102,7 @@ class Store:
             raise InputError(
                 "unreadable-file", f"the name {key!a} is not plain text", where=self.where, hint="rename the object"
             )
-        return Object(self.address.name(key), key, meta["size"], meta["e_tag"] or "", meta["last_modified"])
+        return Object(self.address.name(key), key, meta["size"], quoted(meta["e_tag"]), meta["last_modified"])
 
     def fetch(self, wanted: Sequence[Object], folder: Path) -> dict[str, Path]:
         """By name where each now lies; some at once. Nothing is fetched where there is no room for all."""
@@ -142,9 +142,9 @@ class Store:
 
     def once(self, wanted: Object, to: Path) -> str:
         """The MD5 of what came."""
-        options: "GetOptions" = {"if_match": wanted.etag} if wanted.etag else {}
+        options: GetOptions = {"if_match": wanted.etag} if wanted.etag else {}
         answer = self.asked(wanted.key, lambda: self.remote.get(wanted.key, options=options))
-        if answer.meta["size"] != wanted.size or (answer.meta["e_tag"] or "") != wanted.etag:
+        if answer.meta["size"] != wanted.size or quoted(answer.meta["e_tag"]) != wanted.etag:
             raise changed(wanted.name, self.where)
         digest, size = hashlib.md5(usedforsecurity=False), 0
         parts = iter(answer.stream(min_chunk_size=CHUNK))
@@ -168,6 +168,11 @@ class Store:
 
     def too_large(self, message: str, hint: str) -> InputError:
         return InputError("too-large", message, where=self.where, hint=hint)
+
+
+def quoted(etag: str | None) -> str:
+    """Azure lists its ETags without the quotes that it answers with."""
+    return f'"{etag}"' if etag and not etag.endswith('"') else etag or ""
 
 
 def is_plain(rest: str) -> bool:
