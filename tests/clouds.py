@@ -48,9 +48,10 @@ class Cloud:
     store: ObjectStore | None
     settings: Mapping[str, Any]
     environment: Mapping[str, str] = field(default_factory=dict)
+    bucket: str = BUCKET
 
     def path(self, key: str) -> str:
-        return f"{self.scheme}://{BUCKET}/{key}"
+        return f"{self.scheme}://{self.bucket}/{key}"
 
     def put(self, key: str, data: bytes) -> None:
         if self.store:

@@ -10,7 +10,7 @@ RAISED = (BaseError, OSError, ValueError)
 STATUS = re.compile(r"non-2xx status code: (\d{3})")
 CODE = re.compile(r"<Code>([A-Za-z.]{1,60})</Code>")
 NOT_TRUSTED = ("InvalidCertificate", "CertificateError", "InvalidContentType", "HandshakeFailure", "AlertReceived")
-NO_CREDENTIALS = ("169.254.169.254", "token request", "redential", "metadata.google.internal")
+NO_CREDENTIALS = ("169.254.169.254", "/latest/api/token", "/latest/meta-data/", "token request", "redential error")
 NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "ContainerBeingDeleted", "ContainerDisabled")
 BUSY = ("SlowDown", "TooManyRequests", "ServerBusy", "RequestLimitExceeded", "Throttling", "ThrottlingException")
 NO_LOCATION = "redirect without LOCATION"  # of S3, for a bucket of another region
@@ -40,7 +40,8 @@ def failure(error: Exception, name: str, where: str) -> InputError:
         return absent(f"there is no bucket or container for {name} ({code})", where)
     if isinstance(error, FileNotFoundError) or status == 404:
         return absent(f"there is no object {name}", where)
-    if any(word in text.partition("Debug source")[0] for word in NO_CREDENTIALS):
+    asked_for = text.partition(" - Server returned")[0].partition("Debug source")[0]
+    if any(word in asked_for for word in NO_CREDENTIALS):
         return no_credentials(name, where)
     return answered(status, said, name, where) if said or NO_LOCATION in text else unanswered(text, name, where)
 
@@ -86,6 +87,9 @@ def unanswered(text: str, name: str, where: str) -> InputError:
         return InputError("too-slow", message, where=where, hint="raise timeout_s of the source")
     if "body error" in text:
         return InputError("half-response", f"{name} broke off while it was fetched", where=where, hint="try again")
+    if "HTTP error" not in text:
+        message = f"{name}: what answers there does not answer as a store"
+        return InputError("bad-response", message, where=where, hint="see endpoint of the source")
     return InputError(
         "unreachable",
         f"{name}: the store cannot be reached",
@@ -103,7 +107,7 @@ def absent(message: str, where: str) -> InputError:
 def changed(name: str, where: str) -> InputError:
     return InputError(
         "object-changed",
-        f"{name} changed while it was fetched",
+        f"{name} changed, or was removed, while it was fetched",
         where=where,
         hint="it is being written: read it again when its delivery is whole",
     )
