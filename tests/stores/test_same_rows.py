@@ -119,6 +119,7 @@ def test_names_come_first_and_files_are_gone_afterwards(cloud: Cloud, folder: st
         (found,) = [file for file in place.files(["csv"]) if file.name.endswith("a.csv")]
         assert found.path.read_bytes() == bill_files()["a.csv"]
         assert place.file(found.name, ["csv"]) is found
+        assert [file.name for file in place.picked(place.names[:2], ["csv", "parquet"])] == list(place.names[:2])
         with pytest.raises(InputError) as long:
             place.read(place.names[2], 100)
         assert long.value.code == "too-large"

@@ -5,14 +5,14 @@ temporary folder, each once, and are files like others from there on; the folder
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from apportion.errors import InputError
-from apportion.sources.files.paths import FORMATS, InputFile, endings, format_of, input_files, outside
+from apportion.sources.files.paths import FORMATS, InputFile, endings, format_of, input_files
 from apportion.sources.files.stream import Stream
 from apportion.sources.outside.stores.address import is_remote
 from apportion.sources.outside.stores.objects import Object, Store
@@ -34,7 +34,7 @@ class Place(ABC):
             return
         store = Store.of(found, base)
         with TemporaryDirectory(prefix="apportion-") as folder:
-            yield Remote(store, store.listed(), Path(folder))
+            yield Remote(store, {each.name: each for each in store.listed()}, Path(folder))
 
     @property
     @abstractmethod
@@ -47,6 +47,10 @@ class Place(ABC):
     @abstractmethod
     def file(self, name: str, formats: Collection[str]) -> InputFile:
         """One file by its name."""
+
+    def picked(self, names: Sequence[str], formats: Collection[str]) -> list[InputFile]:
+        """Several by name; those of a store are fetched some at once."""
+        return [self.file(name, formats) for name in names]
 
     def read(self, name: str, limit: int = LARGEST_NOTE) -> bytes:
         """All of a small file, such as a manifest."""
@@ -86,16 +90,16 @@ class Remote(Place):
     """`kept` has what was fetched so far."""
 
     store: Store
-    objects: Sequence[Object]
+    objects: Mapping[str, Object]
     folder: Path
     kept: dict[str, InputFile] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(each.name for each in self.objects if format_of(each.name))
+        return tuple(name for name in self.objects if format_of(name))
 
     def files(self, formats: Collection[str]) -> list[InputFile]:
-        wanted = [each for each in self.objects if format_of(each.name) in formats]
+        wanted = [each for each in self.objects.values() if format_of(each.name) in formats]
         if not wanted:
             raise InputError(
                 "no-such-file",
@@ -106,15 +110,19 @@ class Remote(Place):
         return self.fetched(wanted)
 
     def file(self, name: str, formats: Collection[str]) -> InputFile:
-        found = self.object(name)
-        if format_of(name) not in formats:
-            raise InputError(
-                "unknown-format",
-                f"{name} is of no format that this source reads",
-                where=self.store.where,
-                hint=f"it reads {', '.join(endings(formats))}, or those with .gz",
-            )
-        return self.fetched([found])[0]
+        return self.picked([name], formats)[0]
+
+    def picked(self, names: Sequence[str], formats: Collection[str]) -> list[InputFile]:
+        wanted = [self.object(name) for name in names]
+        for name in names:
+            if format_of(name) not in formats:
+                raise InputError(
+                    "unknown-format",
+                    f"{name} is of no format that this source reads",
+                    where=self.store.where,
+                    hint=f"it reads {', '.join(endings(formats))}, or those with .gz",
+                )
+        return self.fetched(wanted)
 
     def small(self, name: str, limit: int) -> InputFile:
         if self.object(name).size > limit:
@@ -123,11 +131,15 @@ class Remote(Place):
 
     def object(self, name: str) -> Object:
         """Of those listed, else any in the same bucket: a manifest may lie elsewhere than its parts."""
-        for each in self.objects:
-            if each.name == name:
-                return each
+        if name in self.objects:
+            return self.objects[name]
         if not name.startswith(self.store.address.root):
-            raise outside(name, self.store.where)
+            raise InputError(
+                "path-outside",
+                f"{name} lies outside {self.store.address.root}",
+                where=self.store.where,
+                hint="a source reads one bucket or container: copy the object there",
+            )
         found = self.store.head(name.removeprefix(self.store.address.root))
         if found is None:
             raise InputError(
