@@ -132,81 +132,81 @@ def gcs_server(page: int = 2) -> Iterator[Cloud]:
     with running(command, port) as behind:
         name = json.dumps({"name": BUCKET}).encode()
         ask(behind, "POST", "/storage/v1/b?project=it", name, {"Content-Type": "application/json"})
-        with listening(front_of(port, page)) as url:
+        with listening(type("FrontOfOne", (Front,), {"port": port, "page": page})) as url:
             yield Cloud("gs", behind, None, {"endpoint": url, "anonymous": True})
 
 
-def front_of(port: int, page: int) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class of small methods
-    class Front(BaseHTTPRequestHandler):
-        """GET of a bucket (a listing) and GET and HEAD of an object, as https://cloud.google.com/storage/docs/xml-api/overview has them."""
+class Front(BaseHTTPRequestHandler):
+    """GET of a bucket (a listing) and GET and HEAD of an object, as https://cloud.google.com/storage/docs/xml-api/overview has them."""
 
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+    port = 0
+    page = 0
 
-        def log_message(self, *_: object) -> None:
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_message(self, *_: object) -> None:
+        return
+
+    def behind(self, path: str, headers: Mapping[str, str] | None = None) -> tuple[int, Mapping[str, str], bytes]:
+        link = HTTPConnection("127.0.0.1", self.port, timeout=START_S)
+        try:
+            link.request("GET", path, headers=dict(headers or {}))
+            answer = link.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+        finally:
+            link.close()
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        bucket, _, key = parts.path.lstrip("/").partition("/")
+        if key:
+            self.object(bucket, unquote(key))
+        else:
+            self.listing(bucket, {name: values[0] for name, values in parse_qs(parts.query).items()})
+
+    do_HEAD = do_GET  # noqa: N815 - the library's name
+
+    def listing(self, bucket: str, asked: dict[str, str]) -> None:
+        status, _, body = self.behind(f"/storage/v1/b/{bucket}/o?prefix={quote(asked.get('prefix', ''))}")
+        if status != 200:
+            self.send(status, b"<Error><Code>NoSuchBucket</Code></Error>")
             return
+        items = sorted(json.loads(body).get("items") or [], key=lambda item: str(item["name"]))
+        first = int(asked.get("continuation-token", "0"))
+        more = first + self.page < len(items)
+        token = f"<NextContinuationToken>{first + self.page}</NextContinuationToken>" if more else ""
+        contents = "".join(
+            f"<Contents><Key>{escape(item['name'])}</Key><LastModified>{item['updated']}</LastModified>"
+            f"<ETag>{etag_of(item)}</ETag><Size>{item['size']}</Size></Contents>"
+            for item in items[first : first + self.page]
+        )
+        flag = str(more).lower()
+        text = f"<ListBucketResult><IsTruncated>{flag}</IsTruncated>{token}{contents}</ListBucketResult>"
+        self.send(200, f"<?xml version='1.0' encoding='UTF-8'?>{text}".encode())
 
-        def behind(self, path: str, headers: Mapping[str, str] | None = None) -> tuple[int, Mapping[str, str], bytes]:
-            link = HTTPConnection("127.0.0.1", port, timeout=START_S)
-            try:
-                link.request("GET", path, headers=dict(headers or {}))
-                answer = link.getresponse()
-                return answer.status, dict(answer.getheaders()), answer.read()
-            finally:
-                link.close()
+    def object(self, bucket: str, key: str) -> None:
+        status, _, body = self.behind(f"/storage/v1/b/{bucket}/o/{quote(key, safe='')}")
+        if status != 200:
+            self.send(404, b"<Error><Code>NoSuchKey</Code></Error>")
+            return
+        meta = json.loads(body)
+        if self.headers.get("If-Match") not in (None, etag_of(meta)):
+            self.send(412, b"<Error><Code>PreconditionFailed</Code></Error>")
+            return
+        ranged = {"Range": self.headers["Range"]} if "Range" in self.headers else {}
+        status, headers, data = self.behind(f"/{bucket}/{quote(key)}", ranged)
+        kept = {name: headers[name] for name in ("Content-Range", "x-goog-hash") if name in headers}
+        self.send(status, data, {**kept, "ETag": etag_of(meta), "Last-Modified": formatdate(usegmt=True)})
 
-        def do_GET(self) -> None:
-            parts = urlsplit(self.path)
-            bucket, _, key = parts.path.lstrip("/").partition("/")
-            if key:
-                self.object(bucket, unquote(key))
-            else:
-                self.listing(bucket, {name: values[0] for name, values in parse_qs(parts.query).items()})
-
-        do_HEAD = do_GET  # noqa: N815 - the library's name
-
-        def listing(self, bucket: str, asked: dict[str, str]) -> None:
-            status, _, body = self.behind(f"/storage/v1/b/{bucket}/o?prefix={quote(asked.get('prefix', ''))}")
-            if status != 200:
-                self.send(status, b"<Error><Code>NoSuchBucket</Code></Error>")
-                return
-            items = sorted(json.loads(body).get("items") or [], key=lambda item: str(item["name"]))
-            first = int(asked.get("continuation-token", "0"))
-            more = first + page < len(items)
-            token = f"<NextContinuationToken>{first + page}</NextContinuationToken>" if more else ""
-            contents = "".join(
-                f"<Contents><Key>{escape(item['name'])}</Key><LastModified>{item['updated']}</LastModified>"
-                f"<ETag>{etag_of(item)}</ETag><Size>{item['size']}</Size></Contents>"
-                for item in items[first : first + page]
-            )
-            flag = str(more).lower()
-            text = f"<ListBucketResult><IsTruncated>{flag}</IsTruncated>{token}{contents}</ListBucketResult>"
-            self.send(200, f"<?xml version='1.0' encoding='UTF-8'?>{text}".encode())
-
-        def object(self, bucket: str, key: str) -> None:
-            status, _, body = self.behind(f"/storage/v1/b/{bucket}/o/{quote(key, safe='')}")
-            if status != 200:
-                self.send(404, b"<Error><Code>NoSuchKey</Code></Error>")
-                return
-            meta = json.loads(body)
-            if self.headers.get("If-Match") not in (None, etag_of(meta)):
-                self.send(412, b"<Error><Code>PreconditionFailed</Code></Error>")
-                return
-            ranged = {"Range": self.headers["Range"]} if "Range" in self.headers else {}
-            status, headers, data = self.behind(f"/{bucket}/{quote(key)}", ranged)
-            kept = {name: headers[name] for name in ("Content-Range", "x-goog-hash") if name in headers}
-            self.send(status, data, {**kept, "ETag": etag_of(meta), "Last-Modified": formatdate(usegmt=True)})
-
-        def send(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
-            self.send_response(status)
-            for name, value in (headers or {}).items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body)
-
-    return Front
+    def send(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
 
 def etag_of(meta: Mapping[str, Any]) -> str:
@@ -224,10 +224,8 @@ def azurite() -> Iterator[Cloud]:
     with running([program, "--blobHost", "127.0.0.1", "--blobPort", str(port), *options], port) as url:
         make_container(url, BUCKET)
         endpoint = f"{url}/{ACCOUNT}"
-        http = {"allow_http": True}
-        store = AzureStore(
-            BUCKET, account_name=ACCOUNT, account_key=ACCOUNT_KEY, endpoint=endpoint, client_options=http
-        )  # type: ignore[arg-type]
+        known = {"account_name": ACCOUNT, "account_key": ACCOUNT_KEY, "endpoint": endpoint}
+        store = AzureStore(BUCKET, client_options={"allow_http": True}, **known)  # type: ignore[arg-type]
         settings = {"endpoint": endpoint, "account": ACCOUNT, "account_key": "env:AZURE_TEST_KEY"}
         yield Cloud("az", url, store, settings, {"AZURE_TEST_KEY": ACCOUNT_KEY})
 

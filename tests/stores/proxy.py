@@ -47,89 +47,88 @@ class Between:
         return HEX.sub(lambda found: found[0][::-1], text) if self.opaque else text
 
 
-def handler_of(between: Between) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a method per fault
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+class Handler(BaseHTTPRequestHandler):
+    between: Between
 
-        def log_message(self, *_: object) -> None:
-            return
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
-        def do_GET(self) -> None:
-            what = "list" if "list-type=2" in self.path else "head" if self.command == "HEAD" else "get"
-            between.seen.append(Seen(what, self.path, dict(self.headers)))
-            fault, _, word = between.next_fault(what).partition(" ")
-            status, headers, body = self.upstream()
-            if fault.isdigit():
-                text = f"<?xml version='1.0'?><Error><Code>{word}</Code><Message>{self.headers['Authorization']}</Message></Error>"
-                self.send(int(fault), {}, text.encode())
-            else:
-                getattr(self, f"fault_{fault}", self.send)(status, headers, body)
+    def log_message(self, *_: object) -> None:
+        return
 
-        do_HEAD = do_GET  # noqa: N815 - the library's name
+    def do_GET(self) -> None:
+        what = "list" if "list-type=2" in self.path else "head" if self.command == "HEAD" else "get"
+        self.between.seen.append(Seen(what, self.path, dict(self.headers)))
+        fault, _, word = self.between.next_fault(what).partition(" ")
+        status, headers, body = self.upstream()
+        if fault.isdigit():
+            text = f"<?xml version='1.0'?><Error><Code>{word}</Code><Message>{self.headers['Authorization']}</Message></Error>"
+            self.send(int(fault), {}, text.encode())
+        else:
+            getattr(self, f"fault_{fault}", self.send)(status, headers, body)
 
-        def upstream(self) -> tuple[int, dict[str, str], bytes]:
-            link = HTTPConnection("127.0.0.1", between.port, timeout=60)
-            try:
-                headers = {name: between.turned(value) for name, value in self.headers.items()}
-                link.request(self.command, self.path, headers=headers)
-                answer = link.getresponse()
-                body = answer.read()
-                found = {name: between.turned(value) for name, value in answer.getheaders()}
-            finally:
-                link.close()
-            if "xml" in found.get("Content-Type", ""):
-                body = between.turned(body.decode()).encode()
-            return answer.status, found, body
+    do_HEAD = do_GET  # noqa: N815 - the library's name
 
-        def send(self, status: int, headers: dict[str, str], body: bytes, sent: int | None = None) -> None:
-            self.send_response_only(status)
-            length = headers.get("Content-Length", "") if self.command == "HEAD" else str(len(body))
-            for name, value in {**headers, "Content-Length": length or "0"}.items():
-                if name.lower() not in ("connection", "transfer-encoding"):
-                    self.send_header(name, value)
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body[:sent])
+    def upstream(self) -> tuple[int, dict[str, str], bytes]:
+        link = HTTPConnection("127.0.0.1", self.between.port, timeout=60)
+        try:
+            headers = {name: self.between.turned(value) for name, value in self.headers.items()}
+            link.request(self.command, self.path, headers=headers)
+            answer = link.getresponse()
+            body = answer.read()
+            found = {name: self.between.turned(value) for name, value in answer.getheaders()}
+        finally:
+            link.close()
+        if "xml" in found.get("Content-Type", ""):
+            body = self.between.turned(body.decode()).encode()
+        return answer.status, found, body
 
-        def fault_half(self, status: int, headers: dict[str, str], body: bytes) -> None:
-            self.send(status, headers, body, sent=len(body) // 2)
-            self.wfile.flush()
-            self.connection.shutdown(socket.SHUT_RDWR)
-            self.close_connection = True
+    def send(self, status: int, headers: dict[str, str], body: bytes, sent: int | None = None) -> None:
+        self.send_response_only(status)
+        length = headers.get("Content-Length", "") if self.command == "HEAD" else str(len(body))
+        for name, value in {**headers, "Content-Length": length or "0"}.items():
+            if name.lower() not in ("connection", "transfer-encoding"):
+                self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body[:sent])
 
-        def fault_cut(self, *_: object) -> None:
-            self.connection.shutdown(socket.SHUT_RDWR)
-            self.close_connection = True
+    def fault_half(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        self.send(status, headers, body, sent=len(body) // 2)
+        self.wfile.flush()
+        self.connection.shutdown(socket.SHUT_RDWR)
+        self.close_connection = True
 
-        def fault_stall(self, status: int, headers: dict[str, str], body: bytes) -> None:
-            self.send(status, headers, body, sent=len(body) // 2)
-            self.wfile.flush()
-            time.sleep(1.5)
-            self.close_connection = True
+    def fault_cut(self, *_: object) -> None:
+        self.connection.shutdown(socket.SHUT_RDWR)
+        self.close_connection = True
 
-        def fault_slow(self, *_: object) -> None:
-            time.sleep(1.5)
-            self.close_connection = True
+    def fault_stall(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        self.send(status, headers, body, sent=len(body) // 2)
+        self.wfile.flush()
+        time.sleep(1.5)
+        self.close_connection = True
 
-        def fault_etag(self, status: int, headers: dict[str, str], body: bytes) -> None:
-            self.send(status, {**headers, "ETag": '"00000000000000000000000000000000"'}, body)
+    def fault_slow(self, *_: object) -> None:
+        time.sleep(1.5)
+        self.close_connection = True
 
-        def fault_shorter(self, status: int, headers: dict[str, str], body: bytes) -> None:
-            self.send(status, headers, body[:-1])
+    def fault_etag(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        self.send(status, {**headers, "ETag": '"00000000000000000000000000000000"'}, body)
 
-        def fault_damaged(self, status: int, headers: dict[str, str], body: bytes) -> None:
-            self.send(status, headers, bytes([body[0] ^ 1]) + body[1:])
+    def fault_shorter(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        self.send(status, headers, body[:-1])
 
-        def fault_page(self, *_: object) -> None:
-            self.send(200, {}, b"please log in")
+    def fault_damaged(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        self.send(status, headers, bytes([body[0] ^ 1]) + body[1:])
 
-    return Handler
+    def fault_page(self, *_: object) -> None:
+        self.send(200, {}, b"please log in")
 
 
 @contextmanager
 def between(url: str) -> Iterator[Between]:
     found = Between("", urlsplit(url).port or 0)
-    with listening(handler_of(found)) as here:
+    with listening(type("HandlerOfOne", (Handler,), {"between": found})) as here:
         found.url = here
         yield found

@@ -209,7 +209,7 @@ def test_without_credentials_anywhere_it_is_said(faulty: Between, monkeypatch: p
 
 def test_nothing_is_signed_for_what_everybody_may_read(faulty: Between, s3: Cloud) -> None:
     ask(s3.url, "PUT", "/bills/public/x.csv", DATA, {"x-amz-acl": "public-read", "Content-Type": "text/csv"})
-    known = {"access_key": None, "secret_key": None, "anonymous": True}
+    known: dict[str, Any] = {"access_key": None, "secret_key": None, "anonymous": True}
     assert fetched(faulty.url, "s3://bills/public/x.csv", **known) == DATA
     assert refused(faulty.url, **known).code == "login-refused"
     assert all("authorization" not in seen.headers for seen in faulty.seen)
