@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.rows import FOCUS_TEXT
 from apportion.policy.match import pieces
 
 SPARSE = 4
+OWN_COLUMNS = ("component", "source")  # of cost lines, beside FOCUS's
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,21 @@ def label_column(column: pa.ChunkedArray, known: Sequence[str], key: str) -> pa.
     if not names:
         return None
     return pc.coalesce(*(pc.map_lookup(column, name, "first") for name in names))
+
+
+def line_columns(lines: pa.Table, keys: set[str]) -> dict[str, pa.ChunkedArray | None]:
+    """The columns behind selector keys: FOCUS columns by name, tags as `tag.KEY`, or the ending of either."""
+    tags = keys_of(lines["Tags"])
+    plain = (*FOCUS_TEXT, *OWN_COLUMNS)
+    out: dict[str, pa.ChunkedArray | None] = {}
+    for key in sorted(keys):
+        if key in plain:
+            out[key] = lines[key]
+        elif key.startswith("tag."):
+            out[key] = label_column(lines["Tags"], tags, key[4:])
+        else:
+            out[key] = label_column(lines["Tags"], tags, key)
+    return out
 
 
 def renumbered(codes: np.ndarray) -> np.ndarray:

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.engine.labels import Combinations, combine, first_of_each, keys_of, label_column, named_in
+from apportion.engine.labels import Combinations, combine, first_of_each, line_columns, named_in
 from apportion.engine.resources import Resources
 from apportion.engine.services import hand_on
+from apportion.engine.ties import rivalries, tie_charges
 from apportion.engine.wide import LARGEST_INT
 from apportion.errors import PolicyError, Problem
 from apportion.model.money import to_grains
-from apportion.model.rows import FOCUS_TEXT
 from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
 from apportion.policy.methods import SERVICES
@@ -116,21 +116,6 @@ class Ledgered:
     problems: tuple[Problem, ...]
 
 
-def line_columns(lines: pa.Table, keys: set[str]) -> dict[str, pa.ChunkedArray | None]:
-    """The columns behind selector keys: FOCUS columns by name, tags as `tag.KEY`, or the ending of either."""
-    tags = keys_of(lines["Tags"])
-    plain = (*FOCUS_TEXT, *OWN_COLUMNS)
-    out: dict[str, pa.ChunkedArray | None] = {}
-    for key in sorted(keys):
-        if key in plain:
-            out[key] = lines[key]
-        elif key.startswith("tag."):
-            out[key] = label_column(lines["Tags"], tags, key[4:])
-        else:
-            out[key] = label_column(lines["Tags"], tags, key)
-    return out
-
-
 def is_usage(labels: Mapping[str, str]) -> bool:
     """Only these form prices; the others follow them unless a pool claims them by kind."""
     return labels.get("ChargeCategory") == "Usage" and labels.get("CommitmentDiscountStatus") != "Unused"
@@ -215,14 +200,13 @@ def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resou
     placed = place_all(lines, found, policy)
     amounts, problems = amounts_of(lines, placed, policy)
     bill_of = bill_column(lines, period)
+    tied = tie_charges(lines, placed.inside(sharing_by_node(policy.pools)), resources.known, policy.nodes)
     columns = {
         "pool": placed.column({name: name for name in placed.names}, None, pa.string()),
         "bill": bill_of,
         "component": component_column(lines, placed, policy.pools),
         "family": pa.array(families(lines, placed, bill_of)),
-        "resource": resource_column(lines, placed, policy.pools, resources),
-        "charge_start_s": lines["charge_start_s"],
-        "charge_end_s": pc.max_element_wise(lines["charge_start_s"], lines["charge_end_s"]),
+        **tied.columns,
         "billing_start_s": lines["billing_start_s"],
         "billing_end_s": lines["billing_end_s"],
         "labels": pa.array(np.where(placed.inside(by_owner(policy)), found.of_row, -1)),
@@ -235,7 +219,7 @@ def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resou
         bill_of=bill_of,
         amounts=amounts,
         components=columns["component"],
-        problems=tuple(problems),
+        problems=(*problems, *rivalries(tied.ties, amounts)),
     )
 
 
@@ -324,17 +308,7 @@ def component_column(lines: pa.Table, placed: Placed, declared: Mapping[str, Poo
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def resource_column(lines: pa.Table, placed: Placed, declared: Mapping[str, Pool], resources: Resources) -> pa.Array:
-    """What the line paid for, where its pool cares: whichever of its id and its name some usage or capacity knows."""
+def sharing_by_node(declared: Mapping[str, Pool]) -> set[str]:
+    """The pools that care what a line paid for."""
     own = {name: pool for name, pool in declared.items() if pool.method not in SERVICES}
-    cares = {name for name, pool in own.items() if pool.scope == "resource" or pool.usage is None}
-    known = pa.array(list(resources.labels), pa.string())
-
-    def if_known(column: str) -> pa.ChunkedArray:
-        return pc.if_else(pc.is_in(lines[column], value_set=known), lines[column], pa.scalar(None, pa.string()))
-
-    named = pc.coalesce(
-        if_known("ResourceId"), if_known("ResourceName"), lines["ResourceId"], lines["ResourceName"], ""
-    )
-    column = pc.if_else(pa.array(placed.inside(cares)), named, "")
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return {name for name, pool in own.items() if pool.scope == "resource" or pool.usage is None}

@@ -1,12 +1,13 @@
 """What there is: the resources, the labels they carry, and the capacity that was paid for."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.nodes import Known, read_known
 from apportion.model.meters import GPU
 from apportion.model.rows import CAPACITY
 
@@ -19,6 +20,7 @@ class Resources:
 
     labels: Mapping[str, Mapping[str, str]]
     shared: frozenset[str] = frozenset()  # of which some row holds a part of a GPU
+    known: Known = field(default_factory=Known)  # by what a bill may mean them
 
     def carries(self, key: str) -> bool:
         """Whether any resource has this label: then selectors read it from resources, else from workloads."""
@@ -31,7 +33,9 @@ def read_resources(usage: Any, capacity: pa.Table) -> Resources:
     for row in capacity.select(["resource", "labels"]).to_pylist():
         labels.setdefault(row["resource"], {}).update(row["labels"] or ())
     return Resources(
-        {name: {"node": name, "resource": name} | labels[name] for name in sorted(labels)}, shared_of(usage, capacity)
+        {name: {"node": name, "resource": name} | labels[name] for name in sorted(labels)},
+        shared_of(usage, capacity),
+        read_known(labels, capacity),
     )
 
 

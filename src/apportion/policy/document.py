@@ -12,10 +12,21 @@ from apportion.model.times import zone_named
 from apportion.policy.clause import Clause, nearest, shown, wrong
 from apportion.policy.fields import Day, MeterName, Name
 from apportion.policy.pools import Basis, Pool
-from apportion.policy.rules import Adjustment, FacetRule, Fx, OwnerRule, Quota, ReservationRule, Team
+from apportion.policy.rules import Adjustment, FacetRule, Fx, NodeRule, OwnerRule, Quota, ReservationRule, Team
 from apportion.policy.tree import Node, find
 
-SECTIONS = ("teams", "carried_by", "decides", "owners", "facets", "reservations", "pools", "adjustments", "quotas")
+SECTIONS = (
+    "teams",
+    "carried_by",
+    "decides",
+    "owners",
+    "facets",
+    "nodes",
+    "reservations",
+    "pools",
+    "adjustments",
+    "quotas",
+)
 OF_THIS_MACHINE = ("localtime", "posixrules", "Factory")
 
 
@@ -84,6 +95,7 @@ class Policy(Clause):
     decides: dict[MeterName, Witnesses] = {}
     owners: tuple[OwnerRule, ...] = ()
     facets: tuple[FacetRule, ...] = ()
+    nodes: tuple[NodeRule, ...] = ()
     reservations: tuple[ReservationRule, ...] = ()
     pools: dict[Name, Pool] = {}
     adjustments: tuple[Adjustment, ...] = ()

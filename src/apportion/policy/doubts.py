@@ -8,7 +8,7 @@ from apportion.model.rows import FOCUS_NUMBERS, FOCUS_TEXT
 from apportion.policy.checks import Finding
 from apportion.policy.clause import nearest
 from apportion.policy.document import Policy
-from apportion.policy.match import Selector, literal
+from apportion.policy.match import Selector, literal, pieces
 from apportion.policy.methods import MATTERS_WITH
 from apportion.policy.pools import Pool
 from apportion.policy.tree import Path
@@ -29,6 +29,7 @@ def doubts(policy: Policy) -> Iterator[Finding]:
     yield from _shadowed_owners(policy)
     yield from _idle_reservations(policy)
     yield from _unknown_phases(policy)
+    yield from _of_nodes(policy)
     for name, pool in policy.pools.items():
         yield from _of_pool(name, pool)
 
@@ -108,9 +109,19 @@ def _of_pool(name: str, pool: Pool) -> Iterator[Finding]:
             hint=nearest(pool.component, COMPONENTS),
         )
     for label in sorted(pool.costs.keys) if pool.costs else ():
-        close = get_close_matches(label.lower(), COLUMNS, n=1, cutoff=0.85)
-        if close and label not in COLUMNS.values():
-            path = ("pools", name, "costs", label)
-            yield Finding(
-                path, f"{label!r} is not a column of a bill", hint=f"did you mean {COLUMNS[close[0]]!r}?", key=True
-            )
+        yield from _no_column(label, ("pools", name, "costs", label), key=True)
+
+
+def _of_nodes(policy: Policy) -> Iterator[Finding]:
+    for step, rule in enumerate(policy.nodes):
+        for label in sorted(rule.when.keys):
+            yield from _no_column(label, ("nodes", step, "when", label), key=True)
+        for label in sorted(part for kind, part in pieces(rule.node) if kind == "label"):
+            yield from _no_column(label, ("nodes", step, "node"))
+
+
+def _no_column(label: str, path: Path, *, key: bool = False) -> Iterator[Finding]:
+    close = get_close_matches(label.lower(), COLUMNS, n=1, cutoff=0.85)
+    if close and label not in COLUMNS.values():
+        hint = f"did you mean {COLUMNS[close[0]]!r}?"
+        yield Finding(path, f"{label!r} is not a column of a bill", hint=hint, key=key)

@@ -1,5 +1,6 @@
-"""The rules beside the pools: teams, owners, facets, reservations, adjustments, quotas and exchange rates."""
+"""The rules beside the pools: teams, owners, facets, nodes, reservations, adjustments, quotas and exchange rates."""
 
+from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
 from typing import Any, Literal, Self
@@ -21,6 +22,7 @@ from apportion.policy.fields import (
     Text,
     in_order,
 )
+from apportion.policy.match import fill
 
 FACETS = ("phase", "framework", "model", "experiment", "outcome")
 
@@ -82,6 +84,17 @@ class FacetRule(Clause):
                 "policy-missing-key", "a facet rule sets at least one facet", hint="facets: " + ", ".join(FACETS)
             )
         return self
+
+
+class NodeRule(Clause):
+    """Which node of the cluster the cost lines paid for that `when` matches; `node` is a template over bill columns and tags."""
+
+    when: Labels
+    node: Template
+
+    def names(self, labels: Mapping[str, str]) -> str | None:
+        """None where the rule does not match, or where a label that it names is missing."""
+        return fill(self.node, labels) if self.when.matches(labels) else None
 
 
 class ReservationRule(Dated):

@@ -1,0 +1,102 @@
+"""What nodes are called: every key by which a bill may mean a node of the cluster, and when the node had it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.engine.labels import keys_of, label_column
+from apportion.engine.spellings import address_key, host_key, instance_key, provider_key
+from apportion.model.times import Interval
+
+PROVIDER, INSTANCE, ADDRESS, HOST = KINDS = ("provider id", "instance id", "ip", "hostname")
+# What capacity says of a node, by the endings of its labels: `k8s.provider_id` is one. Several values stand with commas between them.
+TELLING = {
+    "provider_id": ((PROVIDER, provider_key), (INSTANCE, instance_key)),
+    "instance_id": ((INSTANCE, instance_key),),
+    "instance_number": ((INSTANCE, instance_key),),
+    "ip": ((ADDRESS, address_key),),
+    "hostname": ((HOST, host_key), (ADDRESS, address_key)),
+}
+MACHINES = ("provider_id", "instance_id")  # of these a machine has one of each
+OF_ITS_NAME = ((HOST, host_key), (ADDRESS, address_key))
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A node that had a key while `span` lasted (None: nobody says when). `was_replaced`: its name went on to another machine, or came from one."""
+
+    node: str
+    span: Interval | None = None
+    was_replaced: bool = False
+
+    def lived_in(self, span: Interval) -> bool:
+        return self.span is None or (self.span.start_s < span.end_s and span.start_s < self.span.end_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The names of all resources, and by kind and key the nodes that had it."""
+
+    names: frozenset[str] = frozenset()
+    holders: Mapping[tuple[str, str], tuple[Holder, ...]] = field(default_factory=dict)
+
+    def of(self, kind: str, keys: Iterable[str]) -> tuple[Holder, ...]:
+        """Each node once."""
+        found: dict[str, Holder] = {}
+        for key in keys:
+            for holder in self.holders.get((kind, key), ()):
+                found.setdefault(holder.node, holder)
+        return tuple(found.values())
+
+
+Spans = dict[tuple[str, str, str], Interval | None]  # by kind, key and node
+
+
+def read_known(names: Iterable[str], capacity: pa.Table) -> Known:
+    """Of the resources that usage or capacity name."""
+    names = sorted(names)
+    lives = dict(spans_of(capacity, capacity["resource"]))
+    spans: Spans = {}
+    for name in names:
+        for kind, key_of in OF_ITS_NAME:
+            widen(spans, (kind, key_of(name), name), lives.get((name, name)))
+    machines: dict[tuple[str, str], set[str]] = defaultdict(set)
+    labels = keys_of(capacity["labels"])
+    for label, kinds in TELLING.items():
+        values = label_column(capacity["labels"], labels, label)
+        for (node, value), span in spans_of(capacity, values):
+            for text in value.split(","):
+                if label in MACHINES:
+                    machines[node, label].add(instance_key(text))
+                for kind, key_of in kinds:
+                    widen(spans, (kind, key_of(text), node), span)
+    replaced = {node for (node, _), ids in machines.items() if len(ids - {""}) > 1}
+    holders: dict[tuple[str, str], list[Holder]] = defaultdict(list)
+    for (kind, key, node), span in sorted(spans.items(), key=lambda item: item[0]):
+        own = kind in (PROVIDER, INSTANCE) and node in replaced
+        holders[kind, key].append(Holder(node, span, own))
+    return Known(frozenset(names), {place: tuple(found) for place, found in holders.items()})
+
+
+def spans_of(capacity: pa.Table, values: pa.ChunkedArray | None) -> Iterator[tuple[tuple[str, str], Interval]]:
+    """From the first to the last second in which capacity says each value of each resource."""
+    if values is None or not len(capacity):
+        return
+    told = pa.table({"node": capacity["resource"], "value": values} | {n: capacity[n] for n in ("start_s", "end_s")})
+    told = told.filter(pc.is_valid(told["value"]))
+    found = told.group_by(["node", "value"], use_threads=False).aggregate([("start_s", "min"), ("end_s", "max")])
+    for row in found.to_pylist():
+        yield (row["node"], row["value"]), Interval(row["start_s_min"], row["end_s_max"])
+
+
+def widen(spans: Spans, place: tuple[str, str, str], span: Interval | None) -> None:
+    """No key is no name; what is said twice lasted from the first to the last."""
+    before = spans.get(place)
+    if not place[1]:
+        return
+    if before is not None and span is not None:
+        span = Interval(min(before.start_s, span.start_s), max(before.end_s, span.end_s))
+    spans[place] = span or before
