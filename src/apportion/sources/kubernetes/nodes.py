@@ -27,6 +27,7 @@ BUYING = (
     "cloud.google.com/gke-provisioning",
     "kubernetes.azure.com/scalesetpriority",
 )
+GOOGLE_NUMBER = "container.googleapis.com/instance_id"  # the provider id has the name
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 UNREADY = ("node.cloudprovider.kubernetes.io/uninitialized", "karpenter.sh/unregistered")
 
@@ -103,6 +104,11 @@ def change(node: Object) -> tuple[int, str, str]:
     return since, "starting" if young else "up", "up"
 
 
+def addresses(node: Object, *kinds: str) -> list[str]:
+    found = [each for each in listed(node, "status", "addresses") if each.get("type") in kinds]
+    return list(dict.fromkeys(str(each["address"]) for each in found if each.get("address")))
+
+
 def node_labels(node: Object, how: How) -> dict[str, str]:
     labels = labels_of(node)
     provider = str(get(node, "spec", "providerID") or "")
@@ -115,6 +121,9 @@ def node_labels(node: Object, how: How) -> dict[str, str]:
         "k8s.capacity_type": first_of(labels, BUYING),
         "k8s.provider_id": provider,
         "k8s.instance_id": provider.rpartition("/")[2],
+        "k8s.instance_number": str(table(node, "metadata", "annotations").get(GOOGLE_NUMBER, "")),
+        "k8s.ip": ",".join(addresses(node, "InternalIP", "ExternalIP")),
+        "k8s.hostname": next((host for host in addresses(node, "Hostname") if host != meta(node, "name")), ""),
         "gpu.model": model_of(labels),
     }
     spelled = {f"k8s.node_label.{key}": str(value) for key, value in chosen(dict(labels), how.labels).items()}

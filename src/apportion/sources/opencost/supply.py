@@ -57,6 +57,7 @@ def labels(asset: Asset) -> dict[str, str]:
     found |= {
         "k8s.cluster": asset.cluster,
         "k8s.node": asset.name if asset.type == "Node" else "",
+        "k8s.provider_id": asset.words.get("providerID", "") if asset.type == "Node" else "",
         "k8s.node_type": asset.words.get("nodeType", ""),
         "k8s.namespace": asset.words.get("claimNamespace", ""),
         "k8s.claim": asset.words.get("claimName", ""),

@@ -134,5 +134,5 @@ def during(span: Interval, states: list[tuple[int, int, str]]) -> Iterator[tuple
 
 def node_labels(name: str, node: Node, how: How) -> dict[str, str]:
     found = {f"k8s.node_label.{key}": value for key, value in node.labels.items()}
-    found |= first_labels(node.labels, PLACES) | {"k8s.cluster": how.cluster, "k8s.node": name}
+    found |= first_labels(node.labels, PLACES) | node.machine | {"k8s.cluster": how.cluster, "k8s.node": name}
     return found | ({"gpu.model": node.model} if node.model else {})

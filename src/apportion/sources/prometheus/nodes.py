@@ -20,6 +20,8 @@ CAPACITY = Selector("kube_node_status_capacity", (RESOURCES,))
 ALLOCATABLE = Selector("kube_node_status_allocatable", (RESOURCES, Matcher("resource", "!~", "cpu|memory")))
 READY = select("kube_node_status_condition", condition="Ready", status="true")
 CORDONED = select("kube_node_spec_unschedulable")
+INFO = select("kube_node_info")
+MACHINE = {"provider_id": "k8s.provider_id", "internal_ip": "k8s.ip"}
 PRODUCT, STRATEGY, REPLICAS = "nvidia.com/gpu.product", "nvidia.com/gpu.sharing-strategy", "nvidia.com/gpu.replicas"
 MODELS = (PRODUCT, "cloud.google.com/gke-accelerator", "cloud.google.com/gke-tpu-accelerator")
 WHOLE_GPU = "nvidia.com/gpu"
@@ -35,6 +37,7 @@ class Node:
     cordoned: Steps = field(default_factory=list)
     boards: set[str] = field(default_factory=set)  # that an exporter saw on it
     model: str = ""
+    machine: dict[str, str] = field(default_factory=dict)  # by what a bill may know it: labels
 
     @property
     def is_shared(self) -> bool:
@@ -87,6 +90,8 @@ def read_nodes(reading: Reading, keys: Keys) -> Iterator[Nodes | Progress]:
         nodes.node(labels.get("node", "")).labels |= keys.labels(labels)
     for node in nodes.found.values():
         node.model = next((node.labels[key] for key in MODELS if key in node.labels), "")
+    for labels, _ in reading.facts(INFO):
+        note_machine(nodes.node(labels.get("node", "")).machine, labels)
     for selector in (CAPACITY, ALLOCATABLE, READY, CORDONED):
         levels: dict[tuple[str, str], Steps] = {}
         for part in reading.parts(selector, "node"):
@@ -103,6 +108,14 @@ def read_nodes(reading: Reading, keys: Keys) -> Iterator[Nodes | Progress]:
         for (name, resource), steps in levels.items():
             put(nodes.node(name), selector, resource, merged(steps))
     yield nodes
+
+
+def note_machine(machine: dict[str, str], labels: dict[str, str]) -> None:
+    """A name that several machines had in one window has all their ids."""
+    for key, ours in MACHINE.items():
+        if value := labels.get(key):
+            known = machine.get(ours, "").split(",")
+            machine[ours] = ",".join(dict.fromkeys(filter(None, [*known, value])))
 
 
 def put(node: Node, selector: Selector, resource: str, steps: Steps) -> None:

@@ -159,7 +159,7 @@ def rows_for(node: Node, span: Interval, state: str, cluster: str, how: How) -> 
 
 def labels_of(node: Node, cluster: str) -> dict[str, str]:
     labels = {"slurm.cluster": cluster, "slurm.partition": ",".join(node.partitions), "gpu.model": node.model}
-    return {name: value for name, value in labels.items() if value}
+    return {name: value for name, value in labels.items() if value} | dict(node.machine)
 
 
 def amounts_of(node: Node) -> dict[str, int]:

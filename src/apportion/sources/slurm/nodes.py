@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from ipaddress import ip_address
 from typing import Any
 
 from apportion.errors import InputError
@@ -14,6 +15,7 @@ from apportion.sources.slurm.tres import MEGA, Tres, gres_of, tres_of
 
 FIELD = re.compile(r"(?:^|\s)([A-Za-z]+)=(\S*)")
 NO_BOARD = Board()
+NOT_SET = ("", "(null)", "N/A", "None")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class Node:
     name: str
     has: Tres
     partitions: tuple[str, ...] = ()
+    machine: tuple[tuple[str, str], ...] = ()  # by what a bill may know it: labels
 
     @property
     def model(self) -> str:
@@ -48,13 +51,15 @@ def from_scontrol(text: str) -> Iterator[Node]:
         for key, value in FIELD.findall(record):
             found.setdefault(key, value)
         if found.get("NodeName"):
-            yield node_of(
+            node = node_of(
                 found["NodeName"],
                 found.get("CfgTRES", ""),
                 found.get("Gres", ""),
                 (found.get("CPUTot", ""), found.get("RealMemory", "")),
                 found.get("Partitions", "").split(","),
             )
+            told = (found.get(key, "") for key in ("NodeAddr", "NodeHostName", "InstanceId", "InstanceType"))
+            yield replace(node, machine=machine_of(node.name, *told))
 
 
 def from_sinfo(text: str) -> Iterator[Node]:
@@ -74,9 +79,34 @@ def from_rest(entries: Iterable[Mapping[str, Any]]) -> Iterator[Node]:
     for entry in entries:
         sizes = (str(entry.get("cpus", "")), str(entry.get("real_memory", "")))
         partitions = entry.get("partitions") or ()
-        yield node_of(
+        node = node_of(
             str(entry.get("name", "")), str(entry.get("tres") or ""), str(entry.get("gres") or ""), sizes, partitions
         )
+        told = (str(entry.get(key) or "") for key in ("address", "hostname", "instance_id", "instance_type"))
+        yield replace(node, machine=machine_of(node.name, *told))
+
+
+def machine_of(name: str, address: str, host: str, instance: str, kind: str) -> tuple[tuple[str, str], ...]:
+    """What Slurm says beyond the node's name: where it is reached, and, where a cloud plugin set it, which instance it is."""
+    labels = {
+        "slurm.ip": address if elsewhere(address) else "",
+        "slurm.hostname": next((each for each in (host, address) if each != name and not is_address(each)), ""),
+        "slurm.instance_id": instance,
+        "slurm.instance_type": kind,
+    }
+    return tuple((key, value) for key, value in labels.items() if value not in NOT_SET)
+
+
+def is_address(text: str) -> bool:
+    try:
+        return bool(ip_address(text))
+    except ValueError:
+        return False
+
+
+def elsewhere(text: str) -> bool:
+    """An address that other machines do not have, too."""
+    return is_address(text) and not ip_address(text).is_loopback
 
 
 def node_of(name: str, tres: str, gres: str, sizes: tuple[str, str], partitions: Iterable[str]) -> Node:
