@@ -1,4 +1,4 @@
-"""`apportion report`: showback, trend, idle, held, coverage, reconcile, fairness."""
+"""`apportion report`: showback, trend, idle, held, coverage, reconcile, fairness, nodes."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -106,6 +106,21 @@ def fairness(
     return Answer(report_sheet(compare(project, period, by.value, call.bar)))
 
 
+def nodes(call: Call) -> Answer:
+    """Which node each instance of the bill is, and what is tied to none.
+
+    Three lists that add up to the compute money of the bill: what is tied, by which rule; instances that no node answers to; nodes that no line pays for.
+    """
+    from apportion.render.sheet import report_sheet
+    from apportion.verbs.nodes import nodes as join
+    from apportion.verbs.periods import one
+    from apportion.verbs.world import known_periods, pins_of
+
+    project = call.project()
+    period = one(call.months(known_periods(project, pins_of(project))), "report nodes")
+    return Answer(report_sheet(join(project, period, call.bar)))
+
+
 def answer(call: Call, name: str, options: dict[str, str]) -> Answer:
     from apportion.render.sheet import report_sheet
     from apportion.verbs.report import posted_periods, report
@@ -121,8 +136,8 @@ def add_to(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Showback, trend, idle, held, coverage, reconcile or fairness.",
+        help="Showback, trend, idle, held, coverage, reconcile, fairness or nodes.",
     )
-    for command in (showback, trend, idle, held, coverage, reconcile, fairness):
+    for command in (showback, trend, idle, held, coverage, reconcile, fairness, nodes):
         verb(group, command.__name__, period=True)(command)
     app.add_typer(group, name="report")

@@ -57,7 +57,7 @@ Spans = dict[tuple[str, str, str], Interval | None]  # by kind, key and node
 
 def read_known(names: Iterable[str], capacity: pa.Table) -> Known:
     """Of the resources that usage or capacity name."""
-    names = sorted(names)
+    names = sorted(filter(None, names))
     lives = dict(spans_of(capacity, capacity["resource"]))
     spans: Spans = {}
     for name in names:

@@ -16,6 +16,7 @@ from apportion.reports.sums import total
 from apportion.reports.words import counted
 from apportion.verbs.agreement import policy_for, short
 from apportion.verbs.gaps import Gap, gaps_of
+from apportion.verbs.nodes import node_findings
 from apportion.verbs.overcommitted import overcommitted
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed, compute
@@ -61,6 +62,7 @@ def check(project: Project, period: Period | str | None = None, step: Step = sil
     gaps = gaps_of(computed) if computed else ()
     if report and computed:
         findings += coverage_findings(report, gaps, computed)
+        findings += node_findings(computed)
         problems += computed.plan.problems
     return Checked(tuple(findings), str(month or ""), report, gaps, problems)
 
