@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -52,6 +53,7 @@ class Known:
         return tuple(found.values())
 
 
+Machine = tuple[str, str, Interval]  # label, key and when it was said
 Spans = dict[tuple[str, str, str], Interval | None]  # by kind, key and node
 
 
@@ -63,22 +65,28 @@ def read_known(names: Iterable[str], capacity: pa.Table) -> Known:
     for name in names:
         for kind, key_of in OF_ITS_NAME:
             widen(spans, (kind, key_of(name), name), lives.get((name, name)))
-    machines: dict[tuple[str, str], set[str]] = defaultdict(set)
+    machines: dict[str, set[Machine]] = defaultdict(set)
     labels = keys_of(capacity["labels"])
     for label, kinds in TELLING.items():
         values = label_column(capacity["labels"], labels, label)
         for (node, value), span in spans_of(capacity, values):
             for text in value.split(","):
                 if label in MACHINES:
-                    machines[node, label].add(instance_key(text))
+                    machines[node].add((label, instance_key(text), span))
                 for kind, key_of in kinds:
                     widen(spans, (kind, key_of(text), node), span)
-    replaced = {node for (node, _), ids in machines.items() if len(ids - {""}) > 1}
+    replaced = {node for node, ids in machines.items() if any(differ(*pair) for pair in combinations(ids, 2))}
     holders: dict[tuple[str, str], list[Holder]] = defaultdict(list)
-    for (kind, key, node), span in sorted(spans.items(), key=lambda item: item[0]):
+    for kind, key, node in sorted(spans):
         own = kind in (PROVIDER, INSTANCE) and node in replaced
-        holders[kind, key].append(Holder(node, span, own))
+        holders[kind, key].append(Holder(node, spans[kind, key, node], own))
     return Known(frozenset(names), {place: tuple(found) for place, found in holders.items()})
+
+
+def differ(one: Machine, two: Machine) -> bool:
+    """Two machines, not two names of one: the same label says so, or they lived one after the other."""
+    apart = one[2].end_s <= two[2].start_s or two[2].end_s <= one[2].start_s
+    return bool(one[1] and two[1]) and one[1] != two[1] and (apart or one[0] == two[0])
 
 
 def spans_of(capacity: pa.Table, values: pa.ChunkedArray | None) -> Iterator[tuple[tuple[str, str], Interval]]:

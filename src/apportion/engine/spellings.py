@@ -13,6 +13,7 @@ AZURE = re.compile(r"/subscriptions/.+$")
 ORACLE = re.compile(r"ocid1\.instance\.\S+$")
 SCALE_SET = re.compile(r"/virtualmachinescalesets/([^/]+)/virtualmachines/([^/]+)$")
 ADDRESS_NAME = re.compile(r"^ip-(\d{1,3}-\d{1,3}-\d{1,3}-\d{1,3})(?:\.|$)")  # AWS names hosts so
+ADDRESS = re.compile(r"[0-9a-f:.]{3,45}")
 KINDS = (
     "instance",
     "instances",
@@ -54,9 +55,12 @@ def instance_key(text: str) -> str:
 
 def address_key(text: str) -> str:
     """An address, written as such or as `ip-10-0-1-5.eu-central-1.compute.internal`; "" where it is none that tells machines apart."""
-    found = ADDRESS_NAME.match(text.strip().casefold())
+    text = text.strip().casefold()
+    found = ADDRESS_NAME.match(text)
+    if found is None and not ADDRESS.fullmatch(text):  # the usual case, and quicker than a refusal
+        return ""
     try:
-        address = ip_address(found[1].replace("-", ".") if found else text.strip())
+        address = ip_address(found[1].replace("-", ".") if found else text)
     except ValueError:
         return ""
     return "" if address.is_loopback or address.is_unspecified or address.is_link_local else str(address)

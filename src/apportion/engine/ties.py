@@ -145,6 +145,8 @@ def ask(labels: Mapping[str, str], telling: Mapping[str, str], known: Known, rul
         if holders := known.of(kind, keys):
             same = [key for key in keys if (kind, key) in known.holders]
             steps.append(Step(kind, ", ".join(same), holders))
+            if not steps[-1].asks_when:  # nothing after it is asked
+                break
     return Asked(instance, tuple(steps), tuple(tried))
 
 
