@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from apportion.verbs.ingest import ingest
     from apportion.verbs.init import init
     from apportion.verbs.methods import method, methods
+    from apportion.verbs.nodes import nodes
     from apportion.verbs.plan import plan
     from apportion.verbs.project import open_project
     from apportion.verbs.report import report
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "ApportionError", "InvariantError", "Problem", "apply", "backup", "check", "cost", "demo", "explain", "fairness", "gc", "ingest",
-    "init", "method", "methods", "open_project", "plan", "report", "restore", "split", "verify",
+    "init", "method", "methods", "nodes", "open_project", "plan", "report", "restore", "split", "verify",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "InvariantError": "errors", "Problem": "errors"}
