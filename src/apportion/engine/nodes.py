@@ -66,21 +66,25 @@ def read_known(names: Iterable[str], capacity: pa.Table) -> Known:
         for kind, key_of in OF_ITS_NAME:
             widen(spans, (kind, key_of(name), name), lives.get((name, name)))
     machines: dict[str, set[Machine]] = defaultdict(set)
-    labels = keys_of(capacity["labels"])
-    for label, kinds in TELLING.items():
-        values = label_column(capacity["labels"], labels, label)
-        for (node, value), span in spans_of(capacity, values):
-            for text in value.split(","):
-                if label in MACHINES:
-                    machines[node].add((label, instance_key(text), span))
-                for kind, key_of in kinds:
-                    widen(spans, (kind, key_of(text), node), span)
+    for label, node, text, span in told(capacity):
+        for kind, key_of in TELLING[label]:
+            widen(spans, (kind, key_of(text), node), span)
+        if label in MACHINES:
+            machines[node].add((label, instance_key(text), span))
     replaced = {node for node, ids in machines.items() if any(differ(*pair) for pair in combinations(ids, 2))}
     holders: dict[tuple[str, str], list[Holder]] = defaultdict(list)
     for kind, key, node in sorted(spans):
         own = kind in (PROVIDER, INSTANCE) and node in replaced
         holders[kind, key].append(Holder(node, spans[kind, key, node], own))
     return Known(frozenset(names), {place: tuple(found) for place, found in holders.items()})
+
+
+def told(capacity: pa.Table) -> Iterator[tuple[str, str, str, Interval]]:
+    """Label, node, value and when it was said."""
+    labels = keys_of(capacity["labels"])
+    for label in TELLING:
+        for (node, value), span in spans_of(capacity, label_column(capacity["labels"], labels, label)):
+            yield from ((label, node, text, span) for text in value.split(","))
 
 
 def differ(one: Machine, two: Machine) -> bool:
@@ -93,9 +97,9 @@ def spans_of(capacity: pa.Table, values: pa.ChunkedArray | None) -> Iterator[tup
     """From the first to the last second in which capacity says each value of each resource."""
     if values is None or not len(capacity):
         return
-    told = pa.table({"node": capacity["resource"], "value": values} | {n: capacity[n] for n in ("start_s", "end_s")})
-    told = told.filter(pc.is_valid(told["value"]))
-    found = told.group_by(["node", "value"], use_threads=False).aggregate([("start_s", "min"), ("end_s", "max")])
+    said = pa.table({"node": capacity["resource"], "value": values} | {n: capacity[n] for n in ("start_s", "end_s")})
+    said = said.filter(pc.is_valid(said["value"]))
+    found = said.group_by(["node", "value"], use_threads=False).aggregate([("start_s", "min"), ("end_s", "max")])
     for row in found.to_pylist():
         yield (row["node"], row["value"]), Interval(row["start_s_min"], row["end_s_max"])
 
