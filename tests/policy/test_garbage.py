@@ -74,6 +74,7 @@ SECTIONS = [
     "carried_by",
     "owners",
     "facets",
+    "nodes",
     "reservations",
     "pools",
     "adjustments",

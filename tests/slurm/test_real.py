@@ -1,5 +1,6 @@
 """Against a real Slurm: what is read is what the jobs were told to do, and its sums are sreport's, to the second."""
 
+import socket
 import tempfile
 import time
 from collections import Counter
@@ -170,7 +171,9 @@ def test_capacity_and_its_outage(lived: Lived) -> None:
     assert 2 <= down[0]["end_s"] - down[0]["start_s"] <= 20
     whole = sum(row["end_s"] - row["start_s"] for row in rows if row["resource"] == "h100-1" and row["meter"] == "gpu")
     assert whole == lived.live.window.seconds
-    assert dict(down[0]["labels"]) == {"slurm.cluster": "lab", "slurm.partition": "h100", "gpu.model": "h100"}
+    host = socket.gethostname().partition(".")[0]  # all nodes of this cluster are processes of it
+    told = {"slurm.cluster": "lab", "slurm.partition": "h100", "gpu.model": "h100", "slurm.hostname": host}
+    assert dict(down[0]["labels"]) == told
 
 
 def test_reserved_gpus_are_promised_to_the_account(lived: Lived) -> None:
