@@ -14,7 +14,7 @@ from apportion.model.rows import FOCUS_TEXT
 from apportion.policy.match import pieces
 
 SPARSE = 4
-OWN_COLUMNS = ("component", "source")  # of cost lines, beside FOCUS's
+OWN_COLUMNS = ("component", "source", "line_type", "status")  # of cost lines, beside FOCUS's
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,6 @@ from apportion.policy.pools import Pool
 
 BASIS = {"effective": "EffectiveCost", "billed": "BilledCost", "list": "ListCost", "net": "NetCost"}
 KIND_COLUMNS = ("ChargeCategory", "CommitmentDiscountStatus")
-OWN_COLUMNS = ("component", "source", "line_type", "status")
 NO_POOL, PROBLEM, FOLLOWER = "", "!problem", "!follower"
 NO_ISSUER, NO_CURRENCY = "unknown issuer", "XXX"  # ISO 4217 keeps XXX for "no currency"
 

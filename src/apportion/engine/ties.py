@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.engine.labels import Combinations, combine, keys_of, line_columns, named_in
+from apportion.engine.labels import OWN_COLUMNS, Combinations, combine, keys_of, line_columns, named_in
 from apportion.engine.nodes import ADDRESS, HOST, INSTANCE, PROVIDER, Holder, Known
 from apportion.engine.spellings import address_key, host_key, instance_key, provider_key
 from apportion.errors import Problem
@@ -114,7 +114,7 @@ class Asked:
 def tie_lines(lines: pa.Table, known: Known, rules: Sequence[NodeRule]) -> Ties:
     """Every line's tie."""
     asked_for = {*OWN}.union(*(rule.when.keys | named_in([rule.node]) for rule in rules))
-    columns = sorted({*OWN, "Tags", *TIMES} | ({*FOCUS_TEXT, "component", "source"} & asked_for))
+    columns = sorted({*OWN, "Tags", *TIMES} | ({*FOCUS_TEXT, *OWN_COLUMNS} & asked_for))
     lines = lines.select(columns).combine_chunks()
     telling = {f"{TAG}{key}": kind for key in keys_of(lines["Tags"]) if (kind := tag_kind(key))}
     found = combine(len(lines), line_columns(lines, asked_for | set(telling)))
