@@ -5,18 +5,21 @@ rules cannot tell apart become one tranche of money.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.conversion import Conversion, convert_lines, convert_total
+from apportion.engine.exchange import Exchange
 from apportion.engine.labels import Combinations, combine, first_of_each, keys_of, label_column, named_in
 from apportion.engine.resources import Resources
 from apportion.engine.services import hand_on
 from apportion.engine.wide import LARGEST_INT
 from apportion.errors import PolicyError, Problem
+from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.money import to_grains
 from apportion.model.rows import FOCUS_TEXT
 from apportion.model.times import Interval, Period
@@ -48,11 +51,14 @@ class Tranche:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
+    """`currency` is what it is posted in; where that is not what it was issued in, `conversion` says how it came about."""
+
     id: str
     issuer: str
     currency: str
     total: Decimal
     lines: int
+    conversion: Conversion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +120,11 @@ class Ledgered:
     amounts: pa.Array
     components: pa.Array
     problems: tuple[Problem, ...]
+
+    def currencies(self) -> pa.Array:
+        """What each line's amount is in: the policy's currency, where its bill was converted."""
+        known, coded = {bill.id: bill.currency for bill in self.bills}, self.bill_of.dictionary_encode()
+        return pa.array([known[bill] for bill in coded.dictionary.to_pylist()], pa.string()).take(coded.indices)
 
 
 def line_columns(lines: pa.Table, keys: set[str]) -> dict[str, pa.ChunkedArray | None]:
@@ -208,13 +219,19 @@ def labelled(lines: pa.Table, policy: Policy) -> Combinations:
     return combine(len(lines), line_columns(lines, keys))
 
 
-def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resources) -> Ledgered:
-    """Place every line of the period's bills."""
+def read_lines(
+    lines: pa.Table, policy: Policy, period: Period, resources: Resources, exchange: Exchange | None = None
+) -> Ledgered:
+    """Place every line of the period's bills; with an `exchange`, all of them in the policy's currency."""
     lines = lines.combine_chunks()
     found = labelled(lines, policy)
     placed = place_all(lines, found, policy)
     amounts, problems = amounts_of(lines, placed, policy)
     bill_of = bill_column(lines, period)
+    bills = read_bills(lines, bill_of, amounts)
+    if exchange:
+        lines_of = pa.table({"bill": bill_of, "line_id": lines["line_id"], "until_s": lines["billing_end_s"], "amount": amounts})
+        bills, amounts = convert(bills, lines_of, exchange)
     columns = {
         "pool": placed.column({name: name for name in placed.names}, None, pa.string()),
         "bill": bill_of,
@@ -229,7 +246,7 @@ def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resou
         "amount": amounts,
     }
     return Ledgered(
-        bills=read_bills(lines, bill_of, amounts),
+        bills=bills,
         tranches=Tranches(hand_on(sum_coded(pa.table(columns)), policy), found.labels),
         pool_of=columns["pool"],
         bill_of=bill_of,
@@ -272,6 +289,24 @@ def read_bills(lines: pa.Table, bill_of: pa.Array, amounts: pa.Array) -> tuple[B
         for row in sum_coded(pa.table(names | {"amount": amounts})).to_pylist()
     )
     return tuple(sorted(found, key=lambda bill: bill.id))
+
+
+def convert(bills: tuple[Bill, ...], lines: pa.Table, exchange: Exchange) -> tuple[tuple[Bill, ...], pa.Array]:
+    """Bills of other currencies in the policy's own. What has no currency, or a unit that is no money, stays as it is."""
+    amounts, own = lines["amount"].combine_chunks(), exchange.policy.currency
+    found = []
+    for bill in bills:
+        if bill.currency == own or bill.currency not in MINOR_DIGITS:
+            found.append(bill)
+            continue
+        mine = pc.equal(lines["bill"], bill.id).combine_chunks()
+        its = lines.filter(mine).combine_chunks()
+        rate = exchange.rate(bill.currency, pc.max(its["until_s"]).as_py())
+        turned = convert_lines(its["amount"].chunk(0), its["line_id"].chunk(0), rate.rate)
+        amounts = pc.replace_with_mask(amounts, mine, turned)
+        how = Conversion(bill.currency, bill.total, rate.rate, exchange.rule, exchange.table, rate.days)
+        found.append(replace(bill, currency=own, total=convert_total(bill.total, rate.rate), conversion=how))
+    return tuple(found), amounts
 
 
 def families(lines: pa.Table, placed: Placed, bill_of: pa.Array) -> np.ndarray:
