@@ -80,7 +80,10 @@ def plan_sheet(made: "Planned") -> "Sheet":
 
 
 def plan_value(made: "Planned") -> dict[str, object]:
-    """The contract: `digest`, `engine`, `equation`, `rows`, `bills` (with their conversion), `problems`; `sampled`: how shares were estimated; `bursts`: use above reservations."""
+    """The contract: `digest`, `engine`, `equation`, `rows`, `bills` (with their conversion), `problems`.
+
+    `sampled`: how shares were estimated; `bursts`: use above reservations.
+    """
     return {
         "period": made.period,
         "policy": made.policy,

@@ -230,7 +230,9 @@ def read_lines(
     bill_of = bill_column(lines, period)
     bills = read_bills(lines, bill_of, amounts)
     if exchange:
-        lines_of = pa.table({"bill": bill_of, "line_id": lines["line_id"], "until_s": lines["billing_end_s"], "amount": amounts})
+        lines_of = pa.table(
+            {"bill": bill_of, "line_id": lines["line_id"], "until_s": lines["billing_end_s"], "amount": amounts}
+        )
         bills, amounts = convert(bills, lines_of, exchange)
     columns = {
         "pool": placed.column({name: name for name in placed.names}, None, pa.string()),

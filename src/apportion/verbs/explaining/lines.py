@@ -69,10 +69,11 @@ def lines_node(placed: Placed, pool: str, span: Interval | None = None) -> Node:
 def conversion_nodes(computed: Computed, placed: Placed, pool: str) -> list[Node]:
     """How the bills of a pool's lines came into the policy's currency."""
     mine, policy = set(pc.unique(placed.of(pool)["bill"]).to_pylist()), computed.world.policy
+    how = f"its lines follow by largest remainder: {policy.file}:{policy.line('fx')}"
     return [
-        Node(f"converted: {text}; each line follows by largest remainder: {policy.file}:{policy.line('fx')}", recorded(how))
+        Node(f"converted: {conversion_text(bill, bill.conversion)}; {how}", recorded(bill.conversion))
         for bill in computed.plan.bills
-        if bill.id in mine and (how := bill.conversion) and (text := conversion_text(bill, how))
+        if bill.conversion and bill.id in mine
     ]
 
 
