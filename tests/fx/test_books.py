@@ -117,5 +117,6 @@ def test_a_backup_of_them_is_restored_with_it(tmp_path: Path) -> None:
     books.backup(tmp_path / "new.tar")
     again = restore(tmp_path / "new.tar", f"sqlite:///{tmp_path / 'again.db'}", str(tmp_path / "again"))
     assert stated(again) == {1: "1", 2: "2"}
-    assert again.gc(0) == again.verify() == []
+    again.gc(0)
+    assert again.verify() == []
     assert stated(again) == {1: "1", 2: "2"}

@@ -99,7 +99,7 @@ def test_worked_numbers() -> None:
 
 
 def test_many_lines_go_through_arrow(record_property: Callable[[str, object], None]) -> None:
-    count = 200_000
+    count = 50_000
     dice = random.Random(7)
     attos = [dice.randrange(-(10**19), 10**20) for _ in range(count)]
     rate = Decimal("1.083345678912")
