@@ -18,6 +18,7 @@ from apportion.verbs.explaining.story import drawn
 from apportion.verbs.ingest import ingest
 from apportion.verbs.plan import plan
 from apportion.verbs.project import Project, open_project
+from apportion.verbs.reconcile import reconciled
 from tests.cli.tiny import edit, write_tiny
 
 RATES = "day,from,to,rate\n2026-10-01,EUR,USD,1.1\n2026-10-15,EUR,USD,1.2\n2026-10-30,EUR,USD,1.3\n"
@@ -103,6 +104,9 @@ def test_a_changed_rate_is_a_restatement(folder: Path, tmp_path: Path) -> None:
     plan(project, "2026-10")
     edit(folder / "fx.csv", "30,EUR,USD,1.3", "30,EUR,USD,1.6")  # October's mean is 1.3 now
     ingest(project, ["fx"])
+    found = reconciled(project, "2026-10")
+    assert found.title == "1 bill of 2026-10: all that was read is posted.", "what was posted rests on the old rates"
+    assert any("270.00 EUR at 1.2 are 324.00 USD" in note for note in found.notes)
     with pytest.raises(BooksError, match=r"inputs-moved.*rates"):
         apply(project, "2026-10", run_id="stale")
     again = plan(project, "2026-10")

@@ -32,6 +32,7 @@ KEEPING = MappingProxyType({
     "workloads": Keeping(("workload",), "none", "end_s"),
     "rates": Keeping(("currency", "base", "day"), "day", "rate"),
 })  # fmt: skip
+BOUNDS = MappingProxyType({"time": ["start_s", "end_s"], "billing": ["billing_start_s"], "day": ["day"]})
 EVIDENCE = MappingProxyType({**TABLES, "charges": CHARGES})
 VOCABULARY = MappingProxyType({"meter": tuple(METERS), "state": STATES, "outcome": OUTCOMES})
 

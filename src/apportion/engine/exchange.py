@@ -116,6 +116,11 @@ class Exchange:
         )
 
 
+def exchange_of(policy: Policy, period: Period, rates: pa.Table) -> Exchange | None:
+    """None where the policy converts nothing."""
+    return Exchange(policy, period, read_quotes(rates)) if policy.fx else None
+
+
 def last_day(period: Period) -> date:
     return period.next.first_day - timedelta(days=1)
 

@@ -228,12 +228,7 @@ def read_lines(
     placed = place_all(lines, found, policy)
     amounts, problems = amounts_of(lines, placed, policy)
     bill_of = bill_column(lines, period)
-    bills = read_bills(lines, bill_of, amounts)
-    if exchange:
-        lines_of = pa.table(
-            {"bill": bill_of, "line_id": lines["line_id"], "until_s": lines["billing_end_s"], "amount": amounts}
-        )
-        bills, amounts = convert(bills, lines_of, exchange)
+    bills, amounts = bills_of(lines, bill_of, amounts, exchange)
     columns = {
         "pool": placed.column({name: name for name in placed.names}, None, pa.string()),
         "bill": bill_of,
@@ -293,21 +288,25 @@ def read_bills(lines: pa.Table, bill_of: pa.Array, amounts: pa.Array) -> tuple[B
     return tuple(sorted(found, key=lambda bill: bill.id))
 
 
-def convert(bills: tuple[Bill, ...], lines: pa.Table, exchange: Exchange) -> tuple[tuple[Bill, ...], pa.Array]:
-    """Bills of other currencies in the policy's own. What has no currency, or a unit that is no money, stays as it is."""
-    amounts, own = lines["amount"].combine_chunks(), exchange.policy.currency
+def bills_of(
+    lines: pa.Table, bill_of: pa.Array, amounts: pa.Array, exchange: Exchange | None
+) -> tuple[tuple[Bill, ...], pa.Array]:
+    """The bills and their lines' amounts, in the policy's currency where there is an exchange.
+
+    What has no currency, or a unit that is no money, stays as it is.
+    """
     found = []
-    for bill in bills:
-        if bill.currency == own or bill.currency not in MINOR_DIGITS:
+    for bill in read_bills(lines, bill_of, amounts):
+        if exchange is None or bill.currency == exchange.policy.currency or bill.currency not in MINOR_DIGITS:
             found.append(bill)
             continue
-        mine = pc.equal(lines["bill"], bill.id).combine_chunks()
-        its = lines.filter(mine).combine_chunks()
-        rate = exchange.rate(bill.currency, pc.max(its["until_s"]).as_py())
-        turned = convert_lines(its["amount"].chunk(0), its["line_id"].chunk(0), rate.rate)
-        amounts = pc.replace_with_mask(amounts, mine, turned)
+        mine = pc.equal(bill_of, bill.id)
+        rate = exchange.rate(bill.currency, pc.max(lines["billing_end_s"].filter(mine)).as_py())
+        ids = lines["line_id"].filter(mine).combine_chunks()
+        amounts = pc.replace_with_mask(amounts, mine, convert_lines(amounts.filter(mine), ids, rate.rate))
         how = Conversion(bill.currency, bill.total, rate.rate, exchange.rule, exchange.table, rate.days)
-        found.append(replace(bill, currency=own, total=convert_total(bill.total, rate.rate), conversion=how))
+        total = convert_total(bill.total, rate.rate)
+        found.append(replace(bill, currency=exchange.policy.currency, total=total, conversion=how))
     return tuple(found), amounts
 
 

@@ -21,7 +21,7 @@ from apportion.engine.calendar import Calendar, make_calendar
 from apportion.engine.claims import reach_of, reach_over, refuse_overlaps
 from apportion.engine.digest import digest_of
 from apportion.engine.encode import Scope, encode
-from apportion.engine.exchange import Exchange, read_quotes
+from apportion.engine.exchange import exchange_of
 from apportion.engine.followers import charge_followers
 from apportion.engine.lines import FOLLOWER, NO_POOL, PROBLEM, Bill, Ledgered, Tranches, read_lines
 from apportion.engine.overhead import charge_overhead
@@ -102,7 +102,7 @@ def survey(world: World, usage: Any, backend: Backend) -> tuple[Ledgered, Settin
     """Place the cost lines, and number what shares them."""
     resources = read_resources(usage, world.capacity)
     with ThreadPoolExecutor(1) as beside:  # both are work for Arrow
-        exchange = Exchange(world.policy, world.period, read_quotes(world.rates)) if world.policy.fx else None
+        exchange = exchange_of(world.policy, world.period, world.rates)
         reading = beside.submit(read_lines, world.cost_lines, world.policy, world.period, resources, exchange)
         calendar = calendar_of(world)
         workforce = read_workforce(world.workloads, world.policy, calendar.window)
