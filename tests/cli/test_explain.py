@@ -124,7 +124,7 @@ def test_a_month_posted_by_other_rules_is_not_called_false(
     monkeypatch.setattr("apportion.verbs.explain.RULES", "later")
     refused = run("--project", posted, "explain", "vision")
     assert refused.code == 1
-    assert "error[engine-changed]: 2026-10 was posted by the rules of engine 2; this release has later" in refused.err
+    assert "error[engine-changed]: 2026-10 was posted by the rules of engine 3; this release has later" in refused.err
 
 
 def test_pools_that_serve_and_pools_of_several_measures(run: Run, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_plan_as_json_keeps_its_contract(run: Run, posted: Path) -> None:
         ["_idle", "_unallocated", "speech", "vision"], "0"
     )
     assert value["bills"] == [
-        {"id": "Acme 2026-10 USD", "issuer": "Acme", "currency": "USD", "total": "270", "lines": 2}
+        {"id": "Acme 2026-10 USD", "issuer": "Acme", "currency": "USD", "total": "270", "lines": 2, "conversion": None}
     ]
     assert value["problems"] == []
     assert value["digest"] == run("--project", posted, "plan", "-o", "json").value()["digest"]

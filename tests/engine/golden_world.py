@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -108,6 +109,12 @@ def workloads(folder: Path) -> Iterator[dict[str, object]]:
         yield what | {"source": "golden", "start_s": 0, "end_s": 0, "labels": labels_of(row["labels"])}
 
 
+def rates(rows: list[Row]) -> Iterator[dict[str, object]]:
+    for row in rows:
+        what = {"base": row["from"], "currency": row["to"], "rate": Decimal(row["rate"])}
+        yield what | {"source": "golden", "day": date.fromisoformat(row["day"])}
+
+
 def named(workload: str) -> list[str]:
     return [f"{key}={value}" for key, value in zip(("team", "user"), workload.split("-")[:-1], strict=False)]
 
@@ -125,6 +132,7 @@ def read_world(folder: Path) -> World:
         "capacity": capacity(rows_of(folder / "capacity.csv")),
         "reservations": reservations(rows_of(folder / "reservations.csv")),
         "workloads": workloads(folder),
+        "rates": rates(rows_of(folder / "rates.csv")),
     }
     tables = {name: pa.Table.from_pylist(list(found), schema=TABLES[name]) for name, found in rows.items()}
     previous = {row["team"]: Decimal(row["amount"]) for row in rows_of(folder / "previous.csv")}

@@ -81,7 +81,7 @@ def by_hand(rules: str, lines: list[Any], uses: list[Any], **tables: Any) -> Wor
     jobs = tables.pop("workloads", [workload(team, team) for team in "abc"])
     return World(
         "2026-10", HEAD + rules, tuple(lines), tuple(uses), tuple(tables.get("capacity", ())), tuple(tables.get("reservations", ())), tuple(jobs),
-        tables.get("previous", {}),
+        previous=tables.get("previous", {}),
     )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ class World:
     capacity: tuple[Row, ...] = ()
     reservations: tuple[Row, ...] = ()
     workloads: tuple[Row, ...] = ()
+    rates: tuple[Row, ...] = ()
     previous: Mapping[str, Decimal] = field(default_factory=dict)
     name: str = "by hand"
 
@@ -88,7 +89,7 @@ def world(seed: int, size: int = 3, methods: Sequence[str] = (), *, boards: bool
     return World(
         scene.period,
         text,
-        **{name: tuple(rows[name]) for name in TABLES},
+        **{name: tuple(rows.get(name, ())) for name in TABLES},
         previous=previous,
         name=f"world({seed}, {size}{', boards' if boards else ''})",
     )

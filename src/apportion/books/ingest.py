@@ -20,7 +20,7 @@ from apportion.books.prepare import Prepared
 from apportion.books.publish import publish, published
 from apportion.books.scopes import check_overlaps
 from apportion.books.shapes import Receipt
-from apportion.books.tables import EVIDENCE, KEEPING
+from apportion.books.tables import BOUNDS, EVIDENCE, KEEPING, span
 from apportion.books.window import outside, overlaps, with_lives
 from apportion.model.delivery import Delivery
 
@@ -112,13 +112,12 @@ def set_aside(evidence: Evidence, name: str, path: str, prepared: Prepared) -> R
         old = evidence.read_file(name, path)
         again = pc.is_in(old[key], rows[key])
         return Remainder(path, old.filter(pc.invert(again)), gone, old.filter(again))
-    bounds = ["billing_start_s"] if KEEPING[name].cut == "billing" else ["start_s", "end_s"]
-    spans = evidence.read_file(name, path, bounds)
+    spans = evidence.read_file(name, path, BOUNDS[KEEPING[name].cut])
     gone = count_true(overlaps(name, spans, window.start_s, window.end_s))
     if not gone:
         return None
-    starts, ends = pc.min_max(spans[bounds[0]]).as_py(), pc.max(spans[bounds[-1]]).as_py()
-    within = window.start_s <= starts["min"] and starts["max"] < window.end_s and ends <= window.end_s
+    first_s, last_s = span(name, spans)
+    within = window.start_s <= first_s and last_s <= window.end_s
     old = EVIDENCE[name].empty_table() if within else evidence.read_file(name, path)  # mostly nothing is left of it
     return Remainder(path, outside(name, old, window), gone, old[:0])
 

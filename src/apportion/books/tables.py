@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from apportion.errors import BooksError
 from apportion.model.meters import METERS
 from apportion.model.rows import CHARGES, OUTCOMES, STATES, TABLES
+from apportion.model.times import DAY_S
 
 FLOWS = tuple(sorted(meter.name for meter in METERS.values() if meter.flow))
 
@@ -18,7 +19,7 @@ class Keeping:
     """`key` says which rows of one delivery are the same row; `cut` how a window bounds them; `control` what is added up."""
 
     key: tuple[str, ...]
-    cut: str  # `time`: start_s and end_s; `billing`: by billing_start_s, whole; `none`: upserted by key
+    cut: str  # `time`: start_s and end_s; `billing`: by billing_start_s, whole; `day`: by day, in UTC; `none`: upserted by key
     control: str
     amounts: tuple[str, ...] = ()  # of flows: shared when a row is cut
 
@@ -29,7 +30,9 @@ KEEPING = MappingProxyType({
     "capacity": Keeping(("resource", "meter", "start_s", "state"), "time", "amount", ("amount",)),
     "reservations": Keeping(("reservation", "meter", "start_s"), "time", "amount", ("amount",)),
     "workloads": Keeping(("workload",), "none", "end_s"),
+    "rates": Keeping(("currency", "base", "day"), "day", "rate"),
 })  # fmt: skip
+BOUNDS = MappingProxyType({"time": ["start_s", "end_s"], "billing": ["billing_start_s"], "day": ["day"]})
 EVIDENCE = MappingProxyType({**TABLES, "charges": CHARGES})
 VOCABULARY = MappingProxyType({"meter": tuple(METERS), "state": STATES, "outcome": OUTCOMES})
 
@@ -74,6 +77,8 @@ def check_values(table: pa.Table, source: str, where: str) -> None:
                 where,
                 f"known: {', '.join(allowed[column])}",
             )
+    if "rate" in table.column_names and pc.min(table["rate"]).as_py() <= 0:
+        raise refuse("column rate has a rate that is not above 0", where, "refuse the file that it stands in")
     for column in {"allocated", "used", "amount"} & set(table.column_names):
         least = pc.min(table[column]).as_py()
         if least is not None and least < 0:
@@ -103,6 +108,11 @@ def control_total(name: str, table: pa.Table) -> str:
     return "0" if total is None else format(total, "f")
 
 
+def day_starts(days: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The UTC seconds at which days begin."""
+    return pc.multiply(days.cast(pa.int32()).cast(pa.int64()), DAY_S)
+
+
 def span(name: str, table: pa.Table) -> tuple[int, int]:
     """The seconds a file's rows speak of, so that a later window knows which files it may touch. A zero-length row counts as one second."""
     if not table.num_rows or name == "charges":
@@ -110,5 +120,8 @@ def span(name: str, table: pa.Table) -> tuple[int, int]:
     if KEEPING[name].cut == "billing":
         bounds = pc.min_max(table["billing_start_s"]).as_py()
         return bounds["min"], bounds["max"] + 1
+    if KEEPING[name].cut == "day":
+        starts = pc.min_max(day_starts(table["day"])).as_py()
+        return starts["min"], starts["max"] + DAY_S
     least = pc.min(table["start_s"]).as_py()
     return least, max(pc.max(table["end_s"]).as_py(), pc.max(table["start_s"]).as_py() + 1)

@@ -7,9 +7,10 @@ of its share, the part after it the rest, so that cutting in two and cutting twi
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.books.tables import FLOWS, KEEPING
+from apportion.books.tables import FLOWS, KEEPING, day_starts
 from apportion.model.times import Interval
 
+WHOLE = ("billing", "day")  # rows that are never cut: they lie where they start
 EARLIEST, LATEST = -(2**62), 2**62
 
 
@@ -26,8 +27,8 @@ def outside(name: str, table: pa.Table, window: Interval) -> pa.Table:
 
 def overlaps(name: str, table: pa.Table, start_s: int, end_s: int) -> pa.ChunkedArray:
     """Which rows have something in `[start_s, end_s)`; a row without length lies where it starts."""
-    if KEEPING[name].cut == "billing":
-        first = table["billing_start_s"]
+    if KEEPING[name].cut in WHOLE:
+        first = table["billing_start_s"] if KEEPING[name].cut == "billing" else day_starts(table["day"])
         return pc.and_(pc.greater_equal(first, start_s), pc.less(first, end_s))
     first, last = table["start_s"], table["end_s"]
     reaches = pc.or_(pc.greater(last, start_s), pc.and_(pc.equal(first, last), pc.greater_equal(first, start_s)))
@@ -38,7 +39,7 @@ def part(name: str, table: pa.Table, start_s: int, end_s: int) -> pa.Table:
     mask = overlaps(name, table, start_s, end_s)
     if not pc.all(mask).as_py():
         table = table.filter(mask)
-    if KEEPING[name].cut == "billing":
+    if KEEPING[name].cut in WHOLE:
         return table
     straddles = pc.or_(pc.less(table["start_s"], start_s), pc.greater(table["end_s"], end_s))
     if not pc.any(straddles).as_py():

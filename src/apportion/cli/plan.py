@@ -80,7 +80,10 @@ def plan_sheet(made: "Planned") -> "Sheet":
 
 
 def plan_value(made: "Planned") -> dict[str, object]:
-    """The contract: `digest`, `engine`, `equation`, `rows`, `bills`, `problems`; `sampled`: how shares were estimated; `bursts`: use above reservations."""
+    """The contract: `digest`, `engine`, `equation`, `rows`, `bills` (with their conversion), `problems`.
+
+    `sampled`: how shares were estimated; `bursts`: use above reservations.
+    """
     return {
         "period": made.period,
         "policy": made.policy,
@@ -127,7 +130,9 @@ def burst_notes(made: "Planned") -> list[str]:
 def notes_of(made: "Planned") -> tuple[str, ...]:
     from apportion.reports.equation import by_currency
     from apportion.reports.words import counted
+    from apportion.verbs.plan import conversion_text
 
+    converted = [f"converted: {conversion_text(bill, bill.conversion)}" for bill in made.bills if bill.conversion]
     problems = [f"problem: {problem.where}: {problem.message} [{problem.code}]" for problem in made.problems[:FEW]]
     more = [f"... and {len(made.problems) - FEW} more problems: -o json has all"] if len(made.problems) > FEW else []
     bills = [one.sentence() for one in made.equation] if len(made.equation) > 1 else []
@@ -139,6 +144,7 @@ def notes_of(made: "Planned") -> tuple[str, ...]:
     return (
         "\n".join((*bills, *sums)),
         made.tally,
+        *converted,
         *burst_notes(made),
         *problems,
         *more,

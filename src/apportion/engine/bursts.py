@@ -59,9 +59,9 @@ def bursts_of(plan: Plan, cost_lines: pa.Table) -> Iterator[Burst]:
         )
         paid: Mapping[str, Mapping[str, Fraction]] = {}
         if market.pool.scope == "pool" and market.pool.method in ONE_PRICE:
-            mine = cost_lines.filter(pc.equal(plan.trace.lines.pool_of, name))
-            amounts = plan.trace.lines.amounts.filter(pc.equal(plan.trace.lines.pool_of, name))
-            costs = costs_of(mine, amounts, setting, market)
+            placed = plan.trace.lines
+            lines = cost_lines.append_column("currency", placed.currencies()).append_column("amount", placed.amounts)
+            costs = costs_of(lines.filter(pc.equal(placed.pool_of, name)), setting, market)
             paid = paid_for_others(Shared(market, priced, result.reach, setting), use, costs)
         yield from team_bursts(name, result, use, paid)
 
@@ -114,19 +114,19 @@ def counted_use(market: Market, reach: Reach, setting: Setting, slots: list[Slot
     return found
 
 
-def costs_of(lines: pa.Table, amounts: pa.Array, setting: Setting, market: Market) -> Costs:
+def costs_of(lines: pa.Table, setting: Setting, market: Market) -> Costs:
     """Money of the lines that name a resource, by resource, slot and currency."""
     numbers = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources)}
     out: Costs = defaultdict(lambda: defaultdict(int))
     names = ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s", "ResourceId", "ResourceName")
-    for row, amount in zip(lines.select([*names, "BillingCurrency"]).to_pylist(), amounts.to_pylist(), strict=True):
+    for row in lines.select([*names, "currency", "amount"]).to_pylist():
         curve = numbers.get(row["ResourceId"]) or numbers.get(row["ResourceName"])
         if curve is None:
             continue
         charge, billing = (Interval(row[f"{name}_start_s"], row[f"{name}_end_s"]) for name in ("charge", "billing"))
-        tranche = Tranche("", "", "", -1, "", charge, billing, (), to_grains(amount))
+        tranche = Tranche("", "", "", -1, "", charge, billing, (), to_grains(row["amount"]))
         for slot, _, grains in spread(tranche, market.pool.slot, market.calendar):
-            out[curve, slot][row["BillingCurrency"]] += grains
+            out[curve, slot][row["currency"]] += grains
     return out
 
 

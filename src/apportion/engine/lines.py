@@ -5,19 +5,22 @@ rules cannot tell apart become one tranche of money.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.conversion import Conversion, convert_lines, convert_total
+from apportion.engine.exchange import Exchange
 from apportion.engine.labels import Combinations, combine, first_of_each, line_columns, named_in
 from apportion.engine.resources import Resources
 from apportion.engine.services import hand_on
 from apportion.engine.ties import rivalries, tie_charges
 from apportion.engine.wide import LARGEST_INT
 from apportion.errors import PolicyError, Problem
+from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.money import to_grains
 from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
@@ -47,11 +50,14 @@ class Tranche:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
+    """`currency` is what it is posted in; where that is not what it was issued in, `conversion` says how it came about."""
+
     id: str
     issuer: str
     currency: str
     total: Decimal
     lines: int
+    conversion: Conversion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,11 @@ class Ledgered:
     amounts: pa.Array
     components: pa.Array
     problems: tuple[Problem, ...]
+
+    def currencies(self) -> pa.Array:
+        """What each line's amount is in: the policy's currency, where its bill was converted."""
+        known, coded = {bill.id: bill.currency for bill in self.bills}, self.bill_of.dictionary_encode()
+        return pa.array([known[bill] for bill in coded.dictionary.to_pylist()], pa.string()).take(coded.indices)
 
 
 def is_usage(labels: Mapping[str, str]) -> bool:
@@ -192,13 +203,16 @@ def labelled(lines: pa.Table, policy: Policy) -> Combinations:
     return combine(len(lines), line_columns(lines, keys))
 
 
-def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resources) -> Ledgered:
-    """Place every line of the period's bills."""
+def read_lines(
+    lines: pa.Table, policy: Policy, period: Period, resources: Resources, exchange: Exchange | None = None
+) -> Ledgered:
+    """Place every line of the period's bills; with an `exchange`, all of them in the policy's currency."""
     lines = lines.combine_chunks()
     found = labelled(lines, policy)
     placed = place_all(lines, found, policy)
     amounts, problems = amounts_of(lines, placed, policy)
     bill_of = bill_column(lines, period)
+    bills, amounts = bills_of(lines, bill_of, amounts, exchange)
     tied = tie_charges(lines, placed.inside(sharing_by_node(policy.pools)), resources.known, policy.nodes)
     columns = {
         "pool": placed.column({name: name for name in placed.names}, None, pa.string()),
@@ -212,7 +226,7 @@ def read_lines(lines: pa.Table, policy: Policy, period: Period, resources: Resou
         "amount": amounts,
     }
     return Ledgered(
-        bills=read_bills(lines, bill_of, amounts),
+        bills=bills,
         tranches=Tranches(hand_on(sum_coded(pa.table(columns)), policy), found.labels),
         pool_of=columns["pool"],
         bill_of=bill_of,
@@ -255,6 +269,28 @@ def read_bills(lines: pa.Table, bill_of: pa.Array, amounts: pa.Array) -> tuple[B
         for row in sum_coded(pa.table(names | {"amount": amounts})).to_pylist()
     )
     return tuple(sorted(found, key=lambda bill: bill.id))
+
+
+def bills_of(
+    lines: pa.Table, bill_of: pa.Array, amounts: pa.Array, exchange: Exchange | None
+) -> tuple[tuple[Bill, ...], pa.Array]:
+    """The bills and their lines' amounts, in the policy's currency where there is an exchange.
+
+    What has no currency, or a unit that is no money, stays as it is.
+    """
+    found = []
+    for bill in read_bills(lines, bill_of, amounts):
+        if exchange is None or bill.currency == exchange.policy.currency or bill.currency not in MINOR_DIGITS:
+            found.append(bill)
+            continue
+        mine = pc.equal(bill_of, bill.id)
+        rate = exchange.rate(bill.currency, pc.max(lines["billing_end_s"].filter(mine)).as_py())
+        ids = lines["line_id"].filter(mine).combine_chunks()
+        amounts = pc.replace_with_mask(amounts, mine, convert_lines(amounts.filter(mine), ids, rate.rate))
+        how = Conversion(bill.currency, bill.total, rate.rate, exchange.rule, exchange.table, rate.days)
+        total = convert_total(bill.total, rate.rate)
+        found.append(replace(bill, currency=exchange.policy.currency, total=total, conversion=how))
+    return tuple(found), amounts
 
 
 def families(lines: pa.Table, placed: Placed, bill_of: pa.Array) -> np.ndarray:

@@ -21,6 +21,7 @@ from apportion.engine.calendar import Calendar, make_calendar
 from apportion.engine.claims import reach_of, reach_over, refuse_overlaps
 from apportion.engine.digest import digest_of
 from apportion.engine.encode import Scope, encode
+from apportion.engine.exchange import exchange_of
 from apportion.engine.followers import charge_followers
 from apportion.engine.lines import FOLLOWER, NO_POOL, PROBLEM, Bill, Ledgered, Tranches, read_lines
 from apportion.engine.overhead import charge_overhead
@@ -36,6 +37,7 @@ from apportion.engine.workloads import read_workforce
 from apportion.errors import Problem, require_equal
 from apportion.model.meters import METERS
 from apportion.model.money import to_decimal
+from apportion.model.rows import empty
 from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
 from apportion.policy.methods import SERVICES
@@ -58,6 +60,7 @@ class World:
     capacity: pa.Table
     reservations: pa.Table
     workloads: pa.Table
+    rates: pa.Table = field(default_factory=lambda: empty("rates"))  # of exchange; read where the policy has `fx`
     previous: Mapping[str, Decimal] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()  # of reading it
@@ -99,7 +102,8 @@ def survey(world: World, usage: Any, backend: Backend) -> tuple[Ledgered, Settin
     """Place the cost lines, and number what shares them."""
     resources = read_resources(usage, world.capacity)
     with ThreadPoolExecutor(1) as beside:  # both are work for Arrow
-        reading = beside.submit(read_lines, world.cost_lines, world.policy, world.period, resources)
+        exchange = exchange_of(world.policy, world.period, world.rates)
+        reading = beside.submit(read_lines, world.cost_lines, world.policy, world.period, resources, exchange)
         calendar = calendar_of(world)
         workforce = read_workforce(world.workloads, world.policy, calendar.window)
         encoded = encode(usage, workforce, resources, Scope(calendar.window, metered(world.policy)), backend)

@@ -12,4 +12,6 @@ _BY_PLACES = {
     3: "BHD IQD JOD KWD LYD OMR TND",
     4: "CLF UYW",
 }
+# Currencies that went into the euro or were renamed and still stand in tables of exchange rates (ISO 4217, list three).
+WITHDRAWN = frozenset({"BGN", "CYP", "EEK", "HRK", "LTL", "LVL", "MTL", "ROL", "SIT", "SKK", "TRL"})
 MINOR_DIGITS = MappingProxyType({code: places for places, codes in _BY_PLACES.items() for code in codes.split()})

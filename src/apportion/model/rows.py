@@ -111,8 +111,12 @@ WORKLOADS = table(
     ("outcome", TEXT),
     ("labels", LABELS),
 )
+RATES = table(  # of exchange: on that day one unit of `base` was so much of `currency`
+    ("source", TEXT), ("currency", TEXT), ("base", TEXT), ("day", pa.date32()), ("rate", MONEY),
+)  # fmt: skip
 TABLES = MappingProxyType({
     "cost_lines": COST_LINES, "usage": USAGE, "capacity": CAPACITY, "reservations": RESERVATIONS, "workloads": WORKLOADS,
+    "rates": RATES,
 })  # fmt: skip
 
 # What one workload owes to one pool for one day: the evidence behind a posting. Quantities stand once for each workload, pool, day and

@@ -226,7 +226,17 @@ class Quota(Dated):
 
 
 class Fx(Clause):
-    """Read and checked; used by a later build."""
+    """What bills of other currencies are converted by: a source of kind fx by its name, or a CSV file, which is such a source by itself."""
 
     table: Text
     rate: Literal["invoice_date", "month_average", "month_end"] = "month_average"
+
+    @property
+    def is_file(self) -> bool:
+        return self.table.lower().endswith((".csv", ".csv.gz"))
+
+    @property
+    def source(self) -> str:
+        """A file's source is called like the file, without folder and ending."""
+        name = self.table.rpartition("/")[2]
+        return name[: name.lower().rindex(".csv")] if self.is_file else self.table

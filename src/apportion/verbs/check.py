@@ -46,7 +46,7 @@ def check(project: Project, period: Period | str | None = None, step: Step = sil
     """Goes on after a failure, so that one run names everything."""
     findings = [settings_finding(project)]
     findings += guarded(lambda: policy_findings(project), "policy")
-    for source in project.settings.sources:
+    for source in project.sources:
         step(f"reading {source.name}", 0, 0)
         findings += guarded(lambda source=source: source_findings(project, source), f"source {source.name}")  # type: ignore[misc]  # bound per turn
     problems = tuple(project.books.problems())
@@ -80,7 +80,7 @@ def finding_of(error: ApportionError, what: str) -> Finding:
 
 
 def settings_finding(project: Project) -> Finding:
-    names = ", ".join(source.name for source in project.settings.sources)
+    names = ", ".join(source.name for source in project.sources)
     if not names:
         return Finding(NOTE, FILE, "names no source yet", "add a [[sources]] stanza; the commented ones show how")
     return Finding(GOOD, FILE, f"sources: {names}")

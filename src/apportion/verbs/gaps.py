@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from apportion.engine.charges import charges_of
 from apportion.engine.labels import named_in
-from apportion.engine.lines import NO_CURRENCY, NO_POOL
+from apportion.engine.lines import NO_POOL
 from apportion.engine.workloads import unite
 from apportion.model.rows import CHARGES, UNALLOCATED
 from apportion.policy.document import Policy
@@ -102,7 +102,7 @@ def unpooled(computed: Computed) -> Iterable[Gap]:
     table = pa.table(
         {
             "service": lines["ServiceName"],
-            "currency": lines["BillingCurrency"],
+            "currency": placed.currencies(),
             "pool": placed.pool_of,
             "amount": placed.amounts,
         }
@@ -117,7 +117,7 @@ def unpooled(computed: Computed) -> Iterable[Gap]:
             "no pool",
             {"ServiceName": service},
             row["amount_count"],
-            row["currency"] or NO_CURRENCY,
+            row["currency"],
             row["amount_sum"],
             fix,
         )

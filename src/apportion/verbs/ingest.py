@@ -34,7 +34,7 @@ def ingest(
     project: Project, names: Iterable[str] = (), periods: Iterable[Period] = (), step: Step = silent
 ) -> list[Ingested]:
     """All sources, or those named, over the months asked for (whole days of every time zone) or all they have."""
-    sources = [project.source(name) for name in names] or list(project.settings.sources)
+    sources = [project.source(name) for name in names] or list(project.sources)
     window = hull(project, list(periods))
     done = []
     for number, source in enumerate(sources):

@@ -5,14 +5,17 @@ from dataclasses import dataclass, replace
 
 from apportion.books.shapes import StoredPlan
 from apportion.engine.bursts import Burst, bursts_of
+from apportion.engine.conversion import Conversion
 from apportion.engine.lines import Bill
 from apportion.engine.plan import RULES, Plan, World, make_plan
 from apportion.engine.price import Sampling
 from apportion.errors import Problem, ProjectError
+from apportion.model.money import plain
 from apportion.model.times import Period
 from apportion.policy.document import Policy
 from apportion.reports.changes import Change, changes, tally
 from apportion.reports.equation import Equation, equations
+from apportion.reports.words import shown
 from apportion.verbs.agreement import basis_of, keep, policy_for, short
 from apportion.verbs.engines import backend_of
 from apportion.verbs.periods import as_period
@@ -112,8 +115,28 @@ def stored(made: Plan, pins: Pins, head: str) -> StoredPlan:
             "computed_by": made.engine._asdict(),
             "bills": len(made.bills),
             "problems": len(made.problems),
+            "conversions": {bill.id: recorded(bill.conversion) for bill in made.bills if bill.conversion},
         },
     )
+
+
+def recorded(how: Conversion) -> dict[str, object]:
+    """In texts, with every digit."""
+    return {
+        "currency": how.currency,
+        "total": plain(how.total),
+        "rate": plain(how.rate),
+        "rule": how.rule,
+        "table": how.table,
+        "days": [str(day) for day in how.days],
+    }
+
+
+def conversion_text(bill: Bill, how: Conversion) -> str:
+    """`Cloud 2026-10 EUR: 100.00 EUR at 1.0833 are 108.33 USD (month_average of fx.csv: 22 days, 2026-10-01 to 2026-10-30)`."""
+    days = str(how.days[0]) if len(how.days) == 1 else f"{len(how.days)} days, {how.days[0]} to {how.days[-1]}"
+    money = f"{shown(how.total, how.currency)} at {plain(how.rate)} are {shown(bill.total, bill.currency)}"
+    return f"{bill.id}: {money} ({how.rule} of {how.table}: {days})"
 
 
 def beside_record(project: Project, policy: Policy, made: Plan, head: str) -> Planned:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from apportion.books.open import Books, open_books
-from apportion.errors import ProjectError
+from apportion.errors import ApportionError, ProjectError
 from apportion.policy.document import Policy
 from apportion.policy.load import load_policy
 from apportion.verbs.settings import FILE, HIDDEN, Settings, Source, engine_named, nearest, read_settings
@@ -56,6 +56,30 @@ class Project:
         except (OSError, UnicodeDecodeError) as error:
             raise ProjectError("no-policy-file", f"{file} cannot be read: {error}", where=str(file)) from error
 
+    @cached_property
+    def sources(self) -> tuple[Source, ...]:
+        """Those of apportion.toml, and the table of rates where the policy names a file."""
+        stated = self.settings.sources
+        try:
+            policy = self.policy
+        except ApportionError:
+            return stated  # a policy is not needed to read a source
+        fx = policy.fx
+        if fx is None or not fx.is_file:
+            return stated
+        where = f"{policy.file}:{policy.line('fx')}"
+        for source in stated:
+            if source.name == fx.source and source.kind != "fx":
+                raise ProjectError(
+                    "double-source",
+                    f"the rates of {fx.table} would be a source called {fx.source!r}, as another source is",
+                    where=f"{source.where} and {where}",
+                    hint="rename the source or the file",
+                )
+            if source.name == fx.source:
+                return stated
+        return (*stated, Source(fx.source, "fx", {"name": fx.source, "kind": "fx", "path": fx.table}, where))
+
     def on(self, engine: str | None) -> "Project":
         """The same project, its plans computed elsewhere than its settings say."""
         if engine is None:
@@ -64,10 +88,10 @@ class Project:
         return replace(self, settings=replace(self.settings, engine=chosen))
 
     def source(self, name: str) -> Source:
-        for source in self.settings.sources:
+        for source in self.sources:
             if source.name == name:
                 return source
-        names = [source.name for source in self.settings.sources]
+        names = [source.name for source in self.sources]
         raise ProjectError(
             "unknown-source",
             f"{FILE} has no source {name!r}",

@@ -1,6 +1,6 @@
 """What the vendor says, what was read and what was posted: gathered from the books for `report reconcile`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.engine.lines import bill_column, line_amounts
+from apportion.engine.exchange import exchange_of
+from apportion.engine.lines import Bill, bill_column, bills_of, line_amounts
 from apportion.model.delivery import FileDigest
 from apportion.model.times import Period
 from apportion.policy.document import Policy
@@ -17,8 +18,9 @@ from apportion.reports.report import Report
 from apportion.reports.sums import ZERO, total
 from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
 from apportion.verbs.periods import as_period
+from apportion.verbs.plan import conversion_text
 from apportion.verbs.project import Project
-from apportion.verbs.world import Pins, bill_lines, pins_of, reference_lines
+from apportion.verbs.world import Pins, bill_lines, exchange_rates, pins_of, reference_lines
 
 UTC = ZoneInfo("UTC")
 DAY_S = 86_400
@@ -36,20 +38,33 @@ def sides_of(project: Project, period: Period) -> Sides:
     now = pins_of(project)
     read = dressed(bill_lines(project, period, now), policy, period)
     counted = dressed(bill_lines(project, period, Pins(runs[-1].inputs)), policy, period) if runs else None
-    posted = project.books.posted(str(period))
-    found = posted.group_by(["bill"]).aggregate([("amount", "sum")]).to_pylist()
+    bills = bills_counted(project, period, policy, Pins(runs[-1].inputs), counted) if counted is not None else ()
     return Sides(
         period=str(period),
         basis=basis_of(policy),
         read=read,
         counted=counted,
-        posted={row["bill"]: row["amount_sum"] for row in found},
+        posted=as_issued(project, period, bills),
         references=like_bills(dressed(reference_lines(project, period, now), None, period), read),
         files=tuple(files_of(project, read, period)),
         restated=tuple(restatements(project, period, policy)),
+        notes=tuple(f"Posted {conversion_text(bill, bill.conversion)}." for bill in bills if bill.conversion),
         head=project.books.head(),
         policies=(short(policy),),
     )
+
+
+def bills_counted(project: Project, period: Period, policy: Policy, pins: Pins, counted: pa.Table) -> tuple[Bill, ...]:
+    """As the last run posted them: converted by the rates that it rests on."""
+    exchange = exchange_of(policy, period, exchange_rates(project, period, policy, pins, counted))
+    return bills_of(counted, counted["bill"].combine_chunks(), counted["amount"].combine_chunks(), exchange)[0]
+
+
+def as_issued(project: Project, period: Period, bills: Iterable[Bill]) -> dict[str, Decimal]:
+    """What the ledger has of each bill; of a converted one what it asked for, where its conversion is what the ledger has."""
+    posted = project.books.posted(str(period)).group_by(["bill"]).aggregate([("amount", "sum")]).to_pylist()
+    issued = {(bill.id, bill.total): bill.conversion.total for bill in bills if bill.conversion}
+    return {row["bill"]: issued.get((row["bill"], row["amount_sum"]), row["amount_sum"]) for row in posted}
 
 
 def dressed(lines: pa.Table, policy: Policy | None, period: Period) -> pa.Table:

@@ -94,7 +94,7 @@ def delivered(project: Project, source: Source, window: Interval | None) -> list
 
 def meant(project: Project, name: str) -> Source:
     """A source by its name, else by its kind; a kind that needs no other settings also without a stanza."""
-    sources = project.settings.sources
+    sources = project.sources
     own = [source for source in sources if source.name == name]
     if not own and not name and len(sources) == 1:
         own = list(sources)
@@ -154,6 +154,9 @@ def understood(table: str, row: dict[str, Any], labels: Mapping[str, Mapping[str
         span = instant_text(row["charge_start_s"]), instant_text(row["charge_end_s"])
         tags = dict(row["Tags"] or ())
         return Understood(table, row["ServiceName"] or "", row["ResourceId"] or "", "", amount, "", *span, tags)
+    if table == "rates":
+        amount, day = f"{row['rate'].normalize():f} {row['currency']}", str(row["day"])
+        return Understood(table, f"1 {row['base']}", "", "", amount, "", day, day, {})
     meter = row.get("meter", "")
     return Understood(
         table,

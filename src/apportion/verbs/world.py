@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.engine.backend import Backend
+from apportion.engine.exchange import days_asked
 from apportion.engine.plan import World
 from apportion.engine.witnesses import hear
 from apportion.errors import ApportionError
-from apportion.model.rows import TABLES
+from apportion.model.rows import TABLES, empty
 from apportion.model.times import Interval, Period, local_day, months
 from apportion.policy.document import Policy
 from apportion.reports.sums import grouped, side_of
@@ -60,8 +61,9 @@ def build_world(project: Project, period: Period, policy: Policy, pins: Pins, ba
         capacity=as_levels(capacity),
         reservations=reservations,
         workloads=workloads,
+        rates=exchange_rates(project, period, policy, pins, lines),
         previous=previous_totals(project, period, policy.currency, pins.before_seq),
-        inputs=content_digests(project, pins),
+        inputs=content_digests(project, pins, policy),
     )
     return hear(world, backend)
 
@@ -150,7 +152,17 @@ def previous_totals(project: Project, period: Period, currency: str, before_seq:
     return {team: amount for (team,), amount in grouped(own, ("team",)).items() if side_of(team) == "owners"}
 
 
-def content_digests(project: Project, pins: Pins) -> Mapping[str, str]:
-    """What the pinned tables say, whatever their files: part of the plan's digest."""
+def exchange_rates(project: Project, period: Period, policy: Policy, pins: Pins, lines: pa.Table) -> pa.Table:
+    """What the policy's table says of the days that its rule may ask for."""
+    if policy.fx is None:
+        return empty("rates")
+    first, last = days_asked(period, pc.max(lines["billing_end_s"]).as_py() or 0)
+    days = (pc.field("day") >= first) & (pc.field("day") <= last)
+    return project.books.scan("rates", pins["rates"], where=days & (pc.field("source") == policy.fx.source))
+
+
+def content_digests(project: Project, pins: Pins, policy: Policy) -> Mapping[str, str]:
+    """What the pinned tables say, whatever their files: part of the plan's digest. Rates count where the policy converts."""
     now = project.books.inputs()
-    return {name: now[name].digest if now[name].snapshot_id == pins[name] else "" for name in TABLES}
+    names = [name for name in TABLES if name != "rates" or policy.fx]
+    return {name: now[name].digest if now[name].snapshot_id == pins[name] else "" for name in names}

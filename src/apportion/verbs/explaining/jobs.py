@@ -14,7 +14,7 @@ from apportion.reports.held import views_of
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
 from apportion.verbs.explaining.clauses import clause
-from apportion.verbs.explaining.lines import lines_node, placed_lines
+from apportion.verbs.explaining.lines import conversion_nodes, lines_node, placed_lines
 from apportion.verbs.explaining.prices import measure_of, price_nodes
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.explaining.target import Target
@@ -61,6 +61,7 @@ def job_nodes(computed: Computed, charges: pa.Table, own: Whose) -> tuple[Node, 
         steps = (
             rule,
             lines_node(placed, pool),
+            *conversion_nodes(computed, placed, pool),
             *price_nodes(computed, pool),
             *usage_nodes(computed, pool, own),
             owner_node(here, currency),

@@ -11,7 +11,7 @@ from apportion.model.times import Interval, instant_text
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
 from apportion.verbs.explaining.story import Node
-from apportion.verbs.plan import Computed
+from apportion.verbs.plan import Computed, conversion_text, recorded
 
 FEW = 3
 
@@ -42,12 +42,16 @@ def placed_lines(computed: Computed) -> Placed:
         "ChargeDescription",
         "ResourceName",
         "ResourceId",
-        "BillingCurrency",
         "charge_start_s",
         "charge_end_s",
     ]
-    columns = {name: lines[name] for name in names}
-    return Placed(pa.table(columns | {"pool": found.pool_of, "bill": found.bill_of, "amount": found.amounts}))
+    columns = {name: lines[name] for name in names} | {
+        "currency": found.currencies(),
+        "pool": found.pool_of,
+        "bill": found.bill_of,
+        "amount": found.amounts,
+    }
+    return Placed(pa.table(columns))
 
 
 def lines_node(placed: Placed, pool: str, span: Interval | None = None) -> Node:
@@ -60,6 +64,17 @@ def lines_node(placed: Placed, pool: str, span: Interval | None = None) -> Node:
         shown(amount, currency) for currency, amount in sums.items()
     )
     return Node(text, {"count": len(rows), "sums": sums}, top_lines(rows))
+
+
+def conversion_nodes(computed: Computed, placed: Placed, pool: str) -> list[Node]:
+    """How the bills of a pool's lines came into the policy's currency."""
+    mine, policy = set(pc.unique(placed.of(pool)["bill"]).to_pylist()), computed.world.policy
+    how = f"its lines follow by largest remainder: {policy.file}:{policy.line('fx')}"
+    return [
+        Node(f"converted: {conversion_text(bill, bill.conversion)}; {how}", recorded(bill.conversion))
+        for bill in computed.plan.bills
+        if bill.conversion and bill.id in mine
+    ]
 
 
 def followers_node(placed: Placed) -> tuple[Node, ...]:
@@ -98,13 +113,13 @@ def line_text(row: dict[str, object]) -> str:
     )
     start, end = (instant_text(int(str(row[name]))) for name in ("charge_start_s", "charge_end_s"))
     amount = row["amount"]
-    money = shown(amount, str(row["BillingCurrency"])) if isinstance(amount, Decimal) else ""
+    money = shown(amount, str(row["currency"])) if isinstance(amount, Decimal) else ""
     return f"{money}  {what}, {start} to {end} (line {str(row['line_id'])[:12]})"
 
 
 def sums_by_currency(rows: pa.Table) -> dict[str, Decimal]:
-    currencies = sorted(set(rows["BillingCurrency"].to_pylist()), key=str)
+    currencies = sorted(pc.unique(rows["currency"]).to_pylist())
     return {
-        str(currency): total(rows.filter(pc.equal(rows["BillingCurrency"], currency))["amount"].to_pylist())
+        currency: total(rows.filter(pc.equal(rows["currency"], currency))["amount"].to_pylist())
         for currency in currencies
     }

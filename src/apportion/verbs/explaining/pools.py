@@ -15,7 +15,7 @@ from apportion.policy.services import ends_of
 from apportion.reports.sums import grouped, share_of, total
 from apportion.reports.words import add_up, digits, percent, shown
 from apportion.verbs.explaining.clauses import adjustment_clauses, clause, sponsored_clauses
-from apportion.verbs.explaining.lines import Placed, lines_node
+from apportion.verbs.explaining.lines import Placed, conversion_nodes, lines_node
 from apportion.verbs.explaining.prices import price_nodes
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.explaining.usage import Whose, usage_nodes
@@ -80,6 +80,7 @@ def steps_of(scene: Scene, pool: str, reasons: Mapping[str, Decimal], currency: 
         else ""
     )
     steps = [clause(policy, how, "pools", pool), lines_node(scene.placed, pool, scene.whose.span)]
+    steps += conversion_nodes(scene.computed, scene.placed, pool)
     steps += [
         clause(policy, f"receives {percent_of(ends[pool])} of what {name} costs", "pools", name, "serves")
         for name, ends in ends_of(policy.pools).items()
