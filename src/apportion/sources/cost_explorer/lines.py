@@ -54,19 +54,25 @@ def months(window: Interval) -> Iterator[Interval]:
 def delivery(
     answers: Sequence[Answer], span: Interval, how: How, account: str, files: tuple[FileDigest, ...] = ()
 ) -> Delivery:
-    rows: dict[tuple[int, tuple[str, ...], str], dict[str, Any]] = {}
-    for answer in answers:
-        groups = answer.asked or how.group_by
-        for result in answer.results:
-            for group in result.groups if span.start_s <= result.span.start_s < span.end_s else ():
-                key = (result.span.start_s, group.keys, group.unit)
-                if key in rows and rows[key]["#"] != group:
-                    raise twice(result, group, how)
-                rows[key] = line(result, group, groups, how, account) | {"#": group}
-    lines = [{name: cell for name, cell in row.items() if name != "#"} for row in rows.values()]
+    groups: dict[tuple[int, tuple[str, ...], str], Group] = {}
+    lines = []
+    for asked, result, group in told(answers, span):
+        key = (result.span.start_s, group.keys, group.unit)
+        if groups.setdefault(key, group) != group:
+            raise twice(result, group, how)
+        if groups[key] is group:
+            lines.append(line(result, group, asked or how.group_by, how, account))
     table = pa.Table.from_pylist(lines, COST_LINES)
     scope = Scope(how.issuer, (account,) if account else (), (), (month_of(span.start_s),), role=how.role)
     return Delivery(how.source, span, {"cost_lines": table}, (), files, (scope,))
+
+
+def told(answers: Sequence[Answer], span: Interval) -> Iterator[tuple[tuple[str, ...], Result, Group]]:
+    """What the answers say of the span's days."""
+    for answer in answers:
+        for result in answer.results:
+            if span.start_s <= result.span.start_s < span.end_s:
+                yield from ((answer.asked, result, group) for group in result.groups)
 
 
 def twice(result: Result, group: Group, how: How) -> InputError:
