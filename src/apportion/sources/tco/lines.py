@@ -1,8 +1,6 @@
 """Items to cost lines in FOCUS columns, a delivery for each month."""
 
-import hashlib
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -12,6 +10,7 @@ import pyarrow as pa
 from apportion.model.money import DIGITS, PLACES
 from apportion.model.rows import COST_LINES
 from apportion.model.times import Interval
+from apportion.sources.bills.identity import line_ids
 from apportion.sources.tco.items import Item
 from apportion.sources.tco.settings import How
 
@@ -19,29 +18,16 @@ CATEGORIES = {
     "compute": "Compute", "storage": "Storage", "network": "Networking", "support": "Management and Governance",
 }  # fmt: skip
 FREQUENCIES = {"Usage": "Recurring", "Purchase": "One-Time", "Adjustment": "One-Time"}
-FIELD = "\x1f"
 
 
 def cost_lines(items: Iterable[Item], how: How, account: str, billing: Interval) -> pa.Table:
-    seen: Counter[str] = Counter()
-    rows = []
-    for item in items:
-        row = dict(columns(item, how, account))
-        key = FIELD.join((
-            how.source, str(billing.start_s), item.sku, item.service, item.component, item.resource, item.category, str(item.start_s),
-        ))  # fmt: skip
-        seen[key] += 1
-        row |= {
-            "source": how.source,
-            "line_id": hashlib.sha256(f"{key}{FIELD}{seen[key]}".encode()).hexdigest()[:32],
-            "billing_start_s": billing.start_s,
-            "billing_end_s": billing.end_s,
-        }
-        rows.append(row)
-    return pa.Table.from_pylist(rows, COST_LINES)
+    month = {"source": how.source, "line_id": "", "billing_start_s": billing.start_s, "billing_end_s": billing.end_s}
+    lines = pa.Table.from_pylist([month | columns(item, how, account) for item in items], COST_LINES)
+    ids = line_ids([lines.combine_chunks()] if len(lines) else [], how.source)
+    return lines.set_column(COST_LINES.get_field_index("line_id"), COST_LINES.field("line_id"), ids)
 
 
-def columns(item: Item, how: How, account: str) -> Mapping[str, Any]:
+def columns(item: Item, how: How, account: str) -> dict[str, Any]:
     """What an item says, by FOCUS's names. There is no list to buy from: list and contracted cost are the amortised cost."""
     amount, quantity = exact(item.amount), exact(item.quantity)
     category = CATEGORIES.get(item.component, "Other")
@@ -53,6 +39,7 @@ def columns(item: Item, how: How, account: str) -> Mapping[str, Any]:
         "EffectiveCost": amount,
         "ContractedCost": amount,
         "ListCost": amount,
+        "NetCost": amount,
         "ConsumedQuantity": quantity if item.category == "Usage" else None,
         "ConsumedUnit": item.unit if item.category == "Usage" else None,
         "PricingQuantity": quantity,
