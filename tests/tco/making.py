@@ -12,7 +12,13 @@ from apportion.model.times import Interval
 from apportion.sources.tco import read
 from tests.tco.plainly import Key
 
-ASSET: dict[str, Any] = {"id": "dgx-03", "node": "dgx-03", "price": "250000.00", "bought": "2025-03-15", "life_months": 48}
+ASSET: dict[str, Any] = {
+    "id": "dgx-03",
+    "node": "dgx-03",
+    "price": "250000.00",
+    "bought": "2025-03-15",
+    "life_months": 48,
+}
 
 
 def deliver(base: Path, window: Interval | None = None, /, **settings: Any) -> list[Delivery]:

@@ -29,7 +29,9 @@ class Book:
         self.cost: dict[Key, Fraction] = defaultdict(Fraction)
         self.cash: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
 
-    def spend(self, when: date, id_: str, bearers: Mapping[str, Fraction], amount: Fraction, category: str = "Usage") -> None:
+    def spend(
+        self, when: date, id_: str, bearers: Mapping[str, Fraction], amount: Fraction, category: str = "Usage"
+    ) -> None:
         whole = sum(bearers.values())
         for node, weight in bearers.items():
             self.cost[when.isoformat()[:7], id_, node, category] += amount * weight / whole
@@ -81,7 +83,9 @@ def bearers(asset: Mapping[str, Any], inventory: Mapping[str, Any], today: date)
         return {asset["id"]: Fraction(1)}
     given = place["shared_by"]
     weights = given if isinstance(given, dict) else dict.fromkeys([given] if isinstance(given, str) else given, 1)
-    there = sorted({stands_on(one, today) or "" for one in [*inventory.get("assets", ()), *inventory.get("leases", ())]} - {""})
+    there = sorted(
+        {stands_on(one, today) or "" for one in [*inventory.get("assets", ()), *inventory.get("leases", ())]} - {""}
+    )
     found: dict[str, Fraction] = {}
     for pattern, weight in weights.items():
         for name in [one for one in there if fnmatchcase(one, pattern)] if "*" in pattern else [pattern]:
@@ -127,12 +131,16 @@ def follow(asset: Mapping[str, Any], inventory: Mapping[str, Any], last: date, b
             a_day = (leg_value - salvage) / (end - leg).days
         elif today == leg + relativedelta(months=12 * year):
             year += 1
-            a_day = of_year(value, salvage, rate, (today, leg + relativedelta(months=12 * year), end), asset.get("switch", "true"))
+            a_day = of_year(
+                value, salvage, rate, (today, leg + relativedelta(months=12 * year), end), asset.get("switch", "true")
+            )
         book.spend(today, id_, bearers(asset, inventory, today), a_day)
         value -= a_day
 
 
-def of_year(value: Fraction, salvage: Fraction, rate: Fraction, dates: tuple[date, date, date], switch: str) -> Fraction:
+def of_year(
+    value: Fraction, salvage: Fraction, rate: Fraction, dates: tuple[date, date, date], switch: str
+) -> Fraction:
     """What a day of this year takes under a declining balance."""
     first, next_year, end = dates
     whole, left = (next_year - first).days, (end - first).days

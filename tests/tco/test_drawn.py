@@ -16,7 +16,11 @@ from tests.tco import making, plainly
 FIRST, LAST = date(2024, 1, 1), date(2027, 12, 31)
 NANO = Decimal("0.000000001")
 NODES = ("a", "b", "c")
-QUICKLY = {"deadline": None, "suppress_health_check": list(HealthCheck), "phases": (Phase.explicit, Phase.reuse, Phase.generate)}
+QUICKLY = {
+    "deadline": None,
+    "suppress_health_check": list(HealthCheck),
+    "phases": (Phase.explicit, Phase.reuse, Phase.generate),
+}
 
 moments = st.dates(FIRST, date(2026, 6, 30))
 money = st.integers(0, 10**9).map(lambda cents: f"{cents // 100}.{cents % 100:02d}")
@@ -37,8 +41,14 @@ def assets(draw: Any, number: int) -> dict[str, Any]:
         "count": draw(st.integers(1, 3)), "kind": draw(st.sampled_from(["server", "gpu", "switch"])), "salvage": draw(percents),
     }  # fmt: skip
     if draw(st.booleans()):
-        asset |= {"method": "declining", "rate": draw(st.sampled_from(["double", "40", "12.5", "100"])), "switch": draw(st.sampled_from(["true", "false"]))}
-    asset |= draw(st.sampled_from([{"node": "a"}, {"node": "b"}, {"shared_by": "*"}, {"shared_by": {"a": 2, "b*": "0.5"}}, {}]))
+        asset |= {
+            "method": "declining",
+            "rate": draw(st.sampled_from(["double", "40", "12.5", "100"])),
+            "switch": draw(st.sampled_from(["true", "false"])),
+        }
+    asset |= draw(
+        st.sampled_from([{"node": "a"}, {"node": "b"}, {"shared_by": "*"}, {"shared_by": {"a": 2, "b*": "0.5"}}, {}])
+    )
     if draw(st.booleans()):
         on = later(draw, serves)
         months_to = (on.year - serves.year) * 12 + on.month - serves.month + 1
@@ -49,7 +59,9 @@ def assets(draw: Any, number: int) -> dict[str, Any]:
     if ("node" in asset or "shared_by" in asset) and draw(st.booleans()):
         asset["moves"] = [{"on": str(later(draw, serves)), "node": draw(st.sampled_from(NODES))}]
     if draw(st.booleans()):
-        latest = max([serves, *(date.fromisoformat(one["on"]) for key in ("upgrades", "moves") for one in asset.get(key, ()))])
+        latest = max(
+            [serves, *(date.fromisoformat(one["on"]) for key in ("upgrades", "moves") for one in asset.get(key, ()))]
+        )
         asset |= {"disposed": str(later(draw, latest, 300)), "proceeds": draw(money)}
     return asset
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from apportion.errors import InputError
 from apportion.model.delivery import Delivery, Scope
-from apportion.model.times import Interval, Period
-from apportion.sources.tco.build import Context, fleet_in, streams
+from apportion.model.times import Interval, Period, local_day
+from apportion.sources.tco.build import CONTRACTS, Context, fleet_in, streams
 from apportion.sources.tco.days import month_span, period_of
 from apportion.sources.tco.document import Inventory
 from apportion.sources.tco.lines import cost_lines
@@ -38,7 +38,7 @@ def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None
     """One delivery for each month from `since` (or the first purchase) to `until` (or this month); with `window`, those whose middle lies in it."""
     how = how_of(settings)
     loaded = load(how.path, base, how.where)
-    periods = [period for period in months_of(loaded.inventory, how) if is_asked(period, how, window)]
+    periods = months_of(loaded.inventory, how, window)
     if not periods:
         return
     context = Context(currency_of(loaded, how), month_span(periods[-1]).end, loaded.written)
@@ -53,28 +53,27 @@ def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None
         yield Delivery(how.source, billing, {"cost_lines": lines}, (), loaded.files, (scope,))
 
 
-def is_asked(period: Period, how: How, window: Interval | None) -> bool:
-    span = period.interval(how.zone)
-    return window is None or window.start_s <= (span.start_s + span.end_s) // 2 < window.end_s
-
-
-def months_of(inventory: Inventory, how: How) -> list[Period]:
-    """Where the stanza does not say, from the first day that anything costs to this month."""
+def months_of(inventory: Inventory, how: How, window: Interval | None) -> list[Period]:
+    """Where the stanza does not say, from the first day that anything costs to this month, or to what was asked for."""
     days = [asset.bought for asset in inventory.assets]
-    for key in ("leases", "maintenance", "staff", "software", "other"):
+    for key in CONTRACTS:
         days += [one.from_ for one in getattr(inventory, key)]
-    today = datetime.now(how.zone).date()
+    today = local_day(window.end_s, how.zone) if window else datetime.now(how.zone).date()
     first, last = how.since or period_of(min(days, default=today)), how.until or period_of(today)
-    if last < first:
-        if how.since and how.until:
-            raise InputError("inventory-order", f"until {last} lies before since {first}", where=how.where)
-        return []
-    found = list(islice(months_from(first, last), LONGEST_MONTHS + 1))
+    if how.since and how.until and last < first:
+        message, hint = f"until {last} lies before since {first}", "both are months, and both are read"
+        raise InputError("inventory-order", message, where=how.where, hint=hint)
+    found = list(islice((one for one in months_from(first, last) if is_asked(one, how, window)), LONGEST_MONTHS + 1))
     if len(found) > LONGEST_MONTHS:
-        hint = 'say from when on: since = "2024-01"'
-        message = f"{first} to {last} is more than {LONGEST_MONTHS} months"
+        message, hint = f"{first} to {last} is more than {LONGEST_MONTHS} months", 'say from when on: since = "2024-01"'
         raise InputError("window-too-wide", message, where=how.where, hint=hint)
     return found
+
+
+def is_asked(period: Period, how: How, window: Interval | None) -> bool:
+    """A zone's midnight is some hours off the window's."""
+    span = period.interval(how.zone)
+    return window is None or window.start_s <= (span.start_s + span.end_s) // 2 < window.end_s
 
 
 def months_from(first: Period, last: Period) -> Iterator[Period]:

@@ -23,9 +23,11 @@ LONGEST_NAME, MOST_NODES, MOST_PIECES, MOST_MONTHS = 200, 20_000, 1_000_000, 120
 LARGEST = 10**15
 
 
-def wrong(code: str, message: str, *path: str | int, hint: str = "") -> PydanticCustomError:
-    """A mistake at `path` inside the value that is being read."""
-    return PydanticCustomError("inventory", "{message}", {"code": code, "message": message, "path": path, "hint": hint})
+def wrong(code: str, message: str, *path: str | int, hint: str = "", key: bool = False) -> PydanticCustomError:
+    """A mistake at `path` inside the value that is being read; with `key` its place is the key's."""
+    return PydanticCustomError(
+        "inventory", "{message}", {"code": code, "message": message, "path": path, "hint": hint, "key": key}
+    )
 
 
 def shown(value: object) -> str:
@@ -50,10 +52,12 @@ class Clause(BaseModel):
             raise wrong("inventory-value", f"expected keys and values, found {shown(given)}", hint=hint)
         for key, value in given.items():
             if key not in known:
-                raise wrong("inventory-key", f"there is no key {shown(key)} here", key, hint=nearest(key, known))
+                raise wrong(
+                    "inventory-key", f"there is no key {shown(key)} here", key, hint=nearest(key, known), key=True
+                )
             if value is None and key not in cls.may_be_empty:
                 hint = "give it one, or leave the key out"
-                raise wrong("inventory-value", f"{key!r} has no value", key, hint=hint)
+                raise wrong("inventory-value", f"{key!r} has no value", key, hint=hint, key=True)
         return {key: value for key, value in given.items() if value is not None}
 
 

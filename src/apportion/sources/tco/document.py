@@ -77,10 +77,10 @@ class Borne(Clause):
 
 
 def named_alone(borne: Borne) -> None:
-    for number, name in enumerate(borne.nodes):
+    for name in borne.nodes:
         if GLOB & set(name):
             hint = "each node named has a piece of its own; write ranges as dgx-[01-16], or use shared_by"
-            raise wrong("inventory-value", f"{name!r} is no name of one node", "nodes", number, hint=hint)
+            raise wrong("inventory-value", f"{name!r} is no name of one node", "nodes", hint=hint)
 
 
 class Hardware(Borne):
@@ -268,6 +268,7 @@ class Inventory(Clause):
     })  # fmt: skip
     inventory: Name = ""
     currency: Currency = ""
+    lists: Names = ()
     assets: tuple[Asset, ...] = ()
     leases: tuple[Lease, ...] = ()
     maintenance: tuple[Maintenance, ...] = ()

@@ -56,7 +56,7 @@ def load(path: str, base: Path, where: str) -> Loaded:
         raise InputError("inventory-text", f"{names}: which is the inventory?", where=where, hint="name one by path")
     if documents:
         written, sha256 = document_of(documents[0])
-        read = gather(written, sha256, base, where)
+        read = gather(written, sha256, base)
     else:
         lists = [file for file in found if file.format in LISTS]
         if not lists:
@@ -93,43 +93,29 @@ def document_of(file: InputFile) -> tuple[Written, str]:
     return written, digest
 
 
-def gather(written: Written, sha256: str, base: Path, where: str) -> list[Read]:
-    """An item of `assets` that is a text names a list beside the document: its rows come after the document's own assets."""
-    listed = written.value.get("assets")
-    items = [listed] if isinstance(listed, str) else listed
-    if not isinstance(items, list):
-        return [Read(written.file, sha256, slice(0, 0))]
-    old, written.places = (
-        written.places,
-        {path: at for path, at in written.places.items() if path[:1] != ("assets",) or len(path) == 1},
-    )
-    own = [number for number, item in enumerate(items) if not isinstance(item, str)]
-    moved = {number: place for place, number in enumerate(own)}
-    written.places |= {
-        ("assets", moved[path[1]], *path[2:]): at
-        for path, at in old.items()
-        if path[:1] == ("assets",) and path[1:2] and path[1] in moved
-    }
-    written.value["assets"] = [items[number] for number in own]
+def gather(written: Written, sha256: str, base: Path) -> list[Read]:
+    """`lists` names files beside the document; their rows come after the document's own assets."""
+    own = written.value.get("assets") or []
+    read = [Read(written.file, sha256, slice(0, len(own)))]
+    listed = written.value.get("lists") or []
+    names = [listed] if isinstance(listed, str) else listed
+    if not isinstance(own, list) or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return read  # refused as it is checked
     beside = PurePosixPath(written.file).parent
-    lists = [
-        file
-        for number, item in enumerate(items)
-        if isinstance(item, str)
-        for file in input_files(str(beside / item), base, LISTS, old.get(("assets", number), where))
-    ]
-    return [Read(written.file, sha256, slice(0, len(own))), *add_lists(written, lists)]
+    lists = [file for name in names for file in input_files(str(beside / name), base, LISTS, written.where(("lists",)))]
+    return [*read, *add_lists(written, lists)]
 
 
 def add_lists(written: Written, lists: list[InputFile]) -> list[Read]:
     read = []
-    assets = written.value["assets"]
+    assets = list(written.value.get("assets") or [])
     for file in lists:
         rows, sha256 = rows_of(file)
         first = len(assets)
         written.places |= {("assets", first + number): place for number, (place, _) in enumerate(rows)}
         assets += [asset for _, asset in rows]
         read.append(Read(file.name, sha256, slice(first, len(assets))))
+    written.value["assets"] = assets
     return read
 
 
@@ -147,7 +133,8 @@ def told(mistake: Any, written: Written) -> InputError:
     """A mistake as pydantic tells it, in our words."""
     path, context = tuple(mistake["loc"]), mistake.get("ctx", {})
     if mistake["type"] == "inventory":
-        where = written.where((*path, *context["path"]))
+        whole = (*path, *context["path"])
+        where = written.where_key(whole) if context["key"] else written.where(whole)
         return InputError(context["code"], context["message"], where=where, hint=context["hint"])
     if mistake["type"] == "missing":
         message = f"the key {path[-1]!r} is missing"

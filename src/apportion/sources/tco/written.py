@@ -20,6 +20,8 @@ DEEPEST = 20
 NULL = "tag:yaml.org,2002:null"
 OURS = "tag:yaml.org,2002:"
 
+KEY = "\0"  # before the last step of a path: the place of the key, not of its value
+
 Path = tuple[str | int, ...]
 
 
@@ -30,6 +32,9 @@ class Written:
     file: str
     value: Any = None
     places: dict[Path, str] = field(default_factory=dict)
+
+    def where_key(self, path: Path) -> str:
+        return self.places.get((*path[:-1], KEY, path[-1])) or self.where(path)
 
     def where(self, path: Path) -> str:
         """The place of a value, or of the nearest around it that has one; in TOML, whose reader keeps no lines, its path."""
@@ -124,7 +129,5 @@ class Reader:
             if key.value in seen:
                 message = f"the key {key.value!r} is given twice, first at {seen[key.value]}"
                 raise InputError("inventory-twice", message, where=place, hint="keep one of them")
-            seen[key.value] = place
-            if isinstance(value, ScalarNode) and value.tag == NULL:  # an empty value's place is that of what follows
-                self.found.places[*path, key.value] = place
+            seen[key.value] = self.found.places[*path, KEY, key.value] = place
             yield key.value, self.read(value, (*path, key.value))
