@@ -7,14 +7,23 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
-from dateutil.relativedelta import relativedelta
-
 Key = tuple[str, str, str, str]  # month, id, node, category
 DAY = timedelta(days=1)
 
 
 def day(text: str) -> date:
     return date.fromisoformat(text)
+
+
+def later(when: date, months: int) -> date:
+    """So many months on; where there is no such day, the last before it."""
+    years, month = divmod(when.month - 1 + months, 12)
+    number = when.day
+    while True:
+        try:
+            return date(when.year + years, month + 1, number)
+        except ValueError:
+            number -= 1
 
 
 def share(given: Any, whole: Fraction) -> Fraction:
@@ -100,7 +109,7 @@ def follow(asset: Mapping[str, Any], inventory: Mapping[str, Any], last: date, b
     value = cost = Fraction(str(asset["price"])) * many
     salvage = share(asset.get("salvage", 0), value / many) * many
     months = asset["life_months"]
-    end = serves + relativedelta(months=months)
+    end = later(serves, months)
     rate = None
     if asset.get("method") == "declining":
         rate = Fraction(24, months) if asset["rate"] == "double" else Fraction(str(asset["rate"])) / 100
@@ -124,16 +133,14 @@ def follow(asset: Mapping[str, Any], inventory: Mapping[str, Any], last: date, b
             value, cost = value * (1 - part) + price, cost * (1 - part) + price
             salvage = share(one["salvage"], price / many) * many if "salvage" in one else salvage * (1 - part)
             months += one.get("extends_months", 0)
-            end, leg, leg_value, year = serves + relativedelta(months=months), today, value, 0
+            end, leg, leg_value, year = later(serves, months), today, value, 0
         if not serves <= today < end:
             continue
         if rate is None:
             a_day = (leg_value - salvage) / (end - leg).days
-        elif today == leg + relativedelta(months=12 * year):
+        elif today == later(leg, 12 * year):
             year += 1
-            a_day = of_year(
-                value, salvage, rate, (today, leg + relativedelta(months=12 * year), end), asset.get("switch", "true")
-            )
+            a_day = of_year(value, salvage, rate, (today, later(leg, 12 * year), end), asset.get("switch", "true"))
         book.spend(today, id_, bearers(asset, inventory, today), a_day)
         value -= a_day
 
@@ -159,7 +166,7 @@ def follow_lease(lease: Mapping[str, Any], inventory: Mapping[str, Any], last: d
     price, front, deposit = (Fraction(str(lease.get(key, 0))) * many for key in ("price", "up_front", "deposit"))
     for today in days(first, min(end, last)):
         month = today.replace(day=1)
-        a_day = price / ((month + relativedelta(months=1)) - month).days
+        a_day = price / ((later(month, 1)) - month).days
         book.spend(today, lease["id"], bearers(lease, inventory, today), a_day + front / ((end - first).days + 1))
         book.pay(today, lease["id"], a_day)
         if today == first:
@@ -173,9 +180,9 @@ def follow_software(software: Mapping[str, Any], inventory: Mapping[str, Any], l
     first, number = day(software["from"]), 0
     things: Sequence[Mapping[str, Any]] = [*inventory.get("assets", ()), *inventory.get("leases", ())]
     for today in days(first, last):
-        if today == first + relativedelta(months=12 * (number + 1)):
+        if today == later(first, 12 * (number + 1)):
             number += 1
-        year = (first + relativedelta(months=12 * (number + 1)) - (first + relativedelta(months=12 * number))).days
+        year = (later(first, 12 * (number + 1)) - (later(first, 12 * number))).days
         for thing in things:
             node = stands_on(thing, today)
             gpus = thing.get("gpus", 1 if thing.get("kind") == "gpu" else 0) * thing.get("count", 1)

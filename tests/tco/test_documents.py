@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from apportion.errors import ApportionError
+from tests.logs.test_price_lists import write_xlsx
 from tests.tco import making
 from tests.tco.making import ASSET
 
@@ -144,6 +145,26 @@ def test_a_folder_a_list_alone_and_toml_say_the_same(tmp_path: Path) -> None:
     ]
     assert found[0][0]["EffectiveCost"] == 310
     assert all(one == found[0] for one in found)
+
+
+def test_a_spreadsheet_of_servers(tmp_path: Path) -> None:
+    write_xlsx(
+        tmp_path / "servers.xlsx",
+        [
+            ["id", "node", "price", "bought", "life_months"],
+            ["s1", "s1", 3040.0, "2026-01-01", 10.0],
+            ["s2", "s2", 30.4, "2026-01-01", 10.0],
+        ],
+    )
+    assert effective(tmp_path, path="servers.xlsx", currency="EUR") == {("s1", "s1"): "310.00", ("s2", "s2"): "3.10"}
+    write_xlsx(tmp_path / "servers.xlsx", [["id", "prize"], ["s1", 3040.0]])
+    with pytest.raises(ApportionError) as refused:
+        effective(tmp_path, path="servers.xlsx", currency="EUR")
+    assert refused.value.where == "servers.xlsx: row 2 (prize)"
+    (tmp_path / "servers.xlsx").write_bytes(b"PK no spreadsheet")
+    with pytest.raises(ApportionError) as refused:
+        effective(tmp_path, path="servers.xlsx", currency="EUR")
+    assert refused.value.code == "corrupt-file"
 
 
 def test_a_mistake_in_toml_is_told_with_its_path(tmp_path: Path) -> None:

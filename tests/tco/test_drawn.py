@@ -16,11 +16,12 @@ from tests.tco import making, plainly
 FIRST, LAST = date(2024, 1, 1), date(2027, 12, 31)
 NANO = Decimal("0.000000001")
 NODES = ("a", "b", "c")
-QUICKLY = {
-    "deadline": None,
-    "suppress_health_check": list(HealthCheck),
-    "phases": (Phase.explicit, Phase.reuse, Phase.generate),
-}
+QUICKLY = settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # shrinking a whole inventory takes minutes
+)
 
 moments = st.dates(FIRST, date(2026, 6, 30))
 money = st.integers(0, 10**9).map(lambda cents: f"{cents // 100}.{cents % 100:02d}")
@@ -81,7 +82,7 @@ def inventories(draw: Any) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=20, **QUICKLY)
+@QUICKLY
 @given(inventories())
 def test_lines_are_those_of_a_plain_reading(inventory: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -106,7 +107,7 @@ def test_lines_are_those_of_a_plain_reading(inventory: dict[str, Any]) -> None:
         assert abs(Fraction(billed.get(cash_key, Decimal(0))) - amount) <= 3 * Fraction(NANO), cash_key
 
 
-@settings(max_examples=20, **QUICKLY)
+@QUICKLY
 @given(assets(0).filter(lambda asset: "disposed" in asset))
 def test_what_was_paid_and_what_was_used_up_come_to_the_same(asset: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -31,6 +31,7 @@ class Item:
     sku: str = ""  # the id of the asset or contract
     kind: str = ""  # server, gpu, switch, ...
     unit_price: Decimal | None = None
+    issuer: str = ""  # whose bill it is on; that of the stanza where there is none
 
 
 def amount_text(amount: Fraction | Decimal) -> str:

@@ -50,7 +50,7 @@ def columns(item: Item, how: How, account: str) -> dict[str, Any]:
         "BillingCurrency": item.currency,
         "BillingAccountId": account,
         "BillingAccountName": account,
-        "InvoiceIssuerName": how.issuer,
+        "InvoiceIssuerName": item.issuer or how.issuer,
         "ServiceProviderName": how.issuer,
         "HostProviderName": how.issuer,
         "ChargeCategory": item.category,
