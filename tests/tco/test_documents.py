@@ -7,6 +7,18 @@ from typing import Any
 import pytest
 
 from apportion.errors import ApportionError
+from apportion.sources.tco.clauses import Clause
+from apportion.sources.tco.document import (
+    Asset,
+    Inventory,
+    Lease,
+    Maintenance,
+    Move,
+    Other,
+    Software,
+    Staff,
+    Upgrade,
+)
 from tests.logs.test_price_lists import write_xlsx
 from tests.tco import making
 from tests.tco.making import ASSET
@@ -92,6 +104,17 @@ def test_a_wrong_document_is_refused_with_its_place(
         assert refused.value.where == f"inventory.yaml:{line}:{column}"
     else:
         assert refused.value.where.startswith("inventory.yaml")
+
+
+MODELS = (Inventory, Asset, Upgrade, Move, Lease, Maintenance, Staff, Software, Other)
+REFERENCE = Path(__file__).resolve().parents[2] / "docs/reference/sources.md"
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model.__name__))
+def test_every_key_is_in_the_reference(model: type[Clause]) -> None:
+    section = REFERENCE.read_text("utf-8").partition("# The inventory\n")[2].partition("\n# ")[0]
+    keys = {field.alias or name for name, field in model.model_fields.items()}
+    assert {key for key in keys if f"`{key}`" not in section} == set()
 
 
 def effective(base: Path, **settings: Any) -> dict[tuple[str, str], str]:

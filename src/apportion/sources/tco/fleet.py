@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 from fractions import Fraction
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from apportion.sources.tco.days import Span
 from apportion.sources.tco.streams import Sharing, Stream
@@ -45,15 +46,21 @@ class Fleet:
         """How many nodes (one), GPUs or sockets there are, over the spans between changes."""
         stays = self.stays[node]
         edges = sorted({edge for stay in stays for edge in (stay.span.start, stay.span.end)})
-        for start, end in pairwise(edges):
-            here = [stay for stay in stays if stay.span.start <= start < stay.span.end]
-            many = {
-                "node": min(1, len(here)),
-                "gpu": sum(stay.gpus for stay in here),
-                "socket": sum(stay.sockets for stay in here),
-            }[per]
+        spans = ((Span(start, end), many_on(stays, start, per)) for start, end in pairwise(edges))
+        for many, same in groupby(spans, key=itemgetter(1)):
+            found = [span for span, _ in same]
             if many:
-                yield Span(start, end), many
+                yield Span(found[0].start, found[-1].end), many
+
+
+def many_on(stays: Iterable[Stay], day: date, per: str) -> int:
+    here = [stay for stay in stays if stay.span.start <= day < stay.span.end]
+    counts = {
+        "node": min(1, len(here)),
+        "gpu": sum(stay.gpus for stay in here),
+        "socket": sum(stay.sockets for stay in here),
+    }
+    return counts[per]
 
 
 def matched(weights: Mapping[str, Fraction], nodes: Sequence[str]) -> Iterator[tuple[str, Fraction]]:
