@@ -20,6 +20,7 @@ MINOR_DIGITS = MappingProxyType({code: places for places, codes in _BY_PLACES.it
 
 CARBON, ENERGY = "gCO2e", "kWh"
 QUANTITIES = MappingProxyType({CARBON: 0, ENERGY: 1})  # what is no money, and the decimal places it is read with
+BILLABLE = (*MINOR_DIGITS, *QUANTITIES)  # what a cost line can be in
 ESTIMATED = "(estimated)"  # ends the issuer of quantities that were not measured, so that they are a bill of their own
 
 

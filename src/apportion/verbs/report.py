@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from apportion.errors import ProjectError
 from apportion.model.rows import POSTINGS
 from apportion.model.times import Period, parse_period
+from apportion.reports.carbon import carbon
 from apportion.reports.coverage import coverage
 from apportion.reports.held import READ, held
 from apportion.reports.idle import idle
@@ -26,6 +27,7 @@ REPORTS: Mapping[str, Callable[..., Report]] = {
     "idle": idle,
     "held": held,
     "coverage": coverage,
+    "carbon": carbon,
 }
 
 

@@ -65,12 +65,12 @@ class Frame:
 
     def seconds(self, name: str, zone: ZoneInfo) -> list[int]:
         cells = self.cells(name)
-        found: list[int] = instants(cells, zone).values.to_pylist()
-        for row, second in enumerate(found):
-            if second is None:
-                message = f"{shown(name, cells, row)} is not a time"
-                raise self.refuse(row, "invalid-time", message, "write it as 2026-10-01T00:00:00Z")
-        return found
+        found: list[int | None] = instants(cells, zone).values.to_pylist()
+        if None in found:
+            row = found.index(None)
+            message = f"{shown(name, cells, row)} is not a time"
+            raise self.refuse(row, "invalid-time", message, "write it as 2026-10-01T00:00:00Z")
+        return [second for second in found if second is not None]
 
     def spans(self, zone: ZoneInfo, minutes: int) -> list[Interval]:
         """From `start` to `end`; without an `end` a row holds for so many minutes, a month (2026-10) or a year (2026)."""

@@ -1,6 +1,6 @@
 """A site: where its nodes stand, what cools them, what its electricity costs, and what it emits."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -8,8 +8,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from apportion.errors import ProjectError
-from apportion.model.delivery import FileDigest
-from apportion.model.times import zone_named
+from apportion.model.currencies import ESTIMATED
+from apportion.model.delivery import FileDigest, Scope, electricity_of
+from apportion.model.times import Interval, zone_named
 from apportion.sources.tco.facility.intensity import CARBON, Intensity, read_intensity
 from apportion.sources.tco.facility.loads import MEASURED, MODELLED, Measured, Modelled, read_measured, read_modelled
 from apportion.sources.tco.facility.schedule import Schedule, read_schedule
@@ -42,7 +43,7 @@ class Site:
     @property
     def issuer(self) -> str:
         """For whose electricity it speaks, so that no second source does."""
-        return f"electricity of {self.name}"
+        return electricity_of(self.name)
 
     @property
     def files(self) -> tuple[FileDigest, ...]:
@@ -130,3 +131,11 @@ def sites_of(sites: Iterable[Site], node: str) -> Site | None:
             hint="narrow the `nodes` of one of them",
         )
     return found[0] if found else None
+
+
+def scopes_of(site: Site, billing: tuple[Interval, ...], role: str) -> Iterator[Scope]:
+    """What a site speaks for: its electricity where it prices it, and what it drew and emitted where it counts that."""
+    if site.priced:
+        yield Scope(site.issuer, (), (), billing, role=role)
+    if site.carbon:
+        yield from (Scope(issuer, (), (), billing, role=role) for issuer in (site.name, f"{site.name} {ESTIMATED}"))

@@ -27,7 +27,8 @@ class Invoice(NamedTuple):
     def until(self, second: int) -> int:
         """What of the amount was due by then, in whole attos: the differences between any instants add up to the amount."""
         passed = min(max(second - self.span.start_s, 0), self.span.seconds)
-        return floor(self.amount * ATTO * passed / self.span.seconds)
+        due: int = floor(self.amount * ATTO * passed / self.span.seconds)
+        return due
 
 
 @dataclass(frozen=True, slots=True)
