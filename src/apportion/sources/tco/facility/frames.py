@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from apportion.model.times import Interval, Period, instant_text
 from apportion.sources.cells.instants import instants
 from apportion.sources.cells.money import money
 from apportion.sources.cells.text import shown, text
-from apportion.sources.files.paths import input_files
+from apportion.sources.files.paths import InputFile, input_files
 from apportion.sources.files.read import read_sheet
 from apportion.sources.files.sheet import Sheet, missing_columns, once
 from apportion.sources.tco.facility.steps import Step, Steps, in_order
@@ -109,11 +109,22 @@ class Frame:
         return [value * worth[found[0]] for value in self.numbers(found[0])]
 
 
-def read_frames(path: str, base: Path, where: str) -> tuple[list[Frame], tuple[FileDigest, ...]]:
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Where files are: inside the project, beside the document that names them."""
+
+    base: Path
+    beside: str = ""
+
+    def files(self, path: str, where: str) -> list[InputFile]:
+        return input_files(str(PurePosixPath(self.beside) / path), self.base, FORMATS, where)
+
+
+def read_frames(path: str, folder: Folder, where: str) -> tuple[list[Frame], tuple[FileDigest, ...]]:
     """All files that a path names; with their digests."""
     frames: list[Frame] = []
     seen: dict[str, str] = {}
-    for file in input_files(path, base, FORMATS, where):
+    for file in folder.files(path, where):
         sheet = read_sheet(file, every)
         once(sheet, seen)
         if sheet.bad_rows:

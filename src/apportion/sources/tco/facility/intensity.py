@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from apportion.errors import InputError
 from apportion.model.delivery import FileDigest
 from apportion.model.times import Interval
 from apportion.sources.settings import nearest
-from apportion.sources.tco.facility.frames import Frame, by_key, read_frames, refuse_gaps
+from apportion.sources.tco.facility.frames import Folder, Frame, by_key, read_frames, refuse_gaps
 from apportion.sources.tco.facility.schedule import Schedule, read_schedule
 from apportion.sources.tco.facility.sections import Section
 from apportion.sources.tco.facility.steps import Step, Steps
@@ -41,14 +40,14 @@ class Intensity:
         return Steps(tuple(Step(gap.start_s, gap.end_s, self.fallback or Fraction(0)) for gap in gaps))
 
 
-def read_intensity(found: Section, base: Path, zone: ZoneInfo, region: str) -> Intensity:
+def read_intensity(found: Section, folder: Folder, zone: ZoneInfo, region: str) -> Intensity:
     fallback = found.number("fallback") if "fallback" in found.cells else None
     if ("path" in found.cells) == ("g_per_kwh" in found.cells):
         raise found.refuse("path", "given, or g_per_kwh, and not both")
     if "g_per_kwh" in found.cells:
         stated = read_schedule(found.cells["g_per_kwh"], zone, f"{found.where}.g_per_kwh", word="value")
         return Intensity(stated, Steps(), fallback, found.where)
-    frames, files = read_frames(found.text("path"), base, found.where)
+    frames, files = read_frames(found.text("path"), folder, found.where)
     minutes = int(found.number("minutes", 1)) if "minutes" in found.cells else 60
     tables = by_key(row for frame in frames for row in rows_of(frame, zone, minutes))
     wanted = found.text("region", region)

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from apportion.errors import Problem, ProjectError
 from apportion.model.delivery import FileDigest
 from apportion.model.times import Interval, instant_text
-from apportion.sources.tco.facility.frames import Frame, by_key, read_frames, refuse_gaps
+from apportion.sources.tco.facility.frames import Folder, Frame, by_key, read_frames, refuse_gaps
 from apportion.sources.tco.facility.sections import Section
 from apportion.sources.tco.facility.steps import Step, Steps, in_order
 
@@ -95,7 +94,7 @@ def chosen(numbers: Mapping[str, Fraction], name: str, where: str) -> Fraction:
     return found
 
 
-def read_modelled(found: Section, base: Path, zone: ZoneInfo) -> Modelled:
+def read_modelled(found: Section, folder: Folder, zone: ZoneInfo) -> Modelled:
     idle, full = (watts_of(found, key) for key in ("idle_watts", "full_watts"))
     given = found.cells.get("utilisation", 1)
     if not isinstance(given, Mapping):
@@ -107,7 +106,7 @@ def read_modelled(found: Section, base: Path, zone: ZoneInfo) -> Modelled:
             where=found.where,
         )
     inner = found.inside("utilisation", ("path", "fallback", "minutes"))
-    frames, files = read_frames(inner.text("path"), base, inner.where)
+    frames, files = read_frames(inner.text("path"), folder, inner.where)
     stated = share(inner.number("fallback"), inner) if "fallback" in inner.cells else None
     minutes = int(inner.number("minutes", 1)) if "minutes" in inner.cells else 60
     rows = (row for frame in frames for row in utilisation(frame, zone, minutes))
@@ -133,9 +132,9 @@ def utilisation(frame: Frame, zone: ZoneInfo, minutes: int) -> Iterator[Reading]
         yield name, Step(span.start_s, span.end_s, value), frame.sheet.where(row)
 
 
-def read_measured(found: Section, base: Path, zone: ZoneInfo, site: str) -> Measured:
+def read_measured(found: Section, folder: Folder, zone: ZoneInfo, site: str) -> Measured:
     """Rows `node,start,end,kWh`, or `site` for `node`; with `at` instead of both times the readings are of a counter."""
-    frames, files = read_frames(found.text("path"), base, found.where)
+    frames, files = read_frames(found.text("path"), folder, found.where)
     whole = {frame.has("site") and not frame.has("node") for frame in frames}
     if len(whole) > 1:
         raise ProjectError(

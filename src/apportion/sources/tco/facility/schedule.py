@@ -20,7 +20,7 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 KEYS = ("from", "until", "months", "days", "hours")
 HOURS = re.compile(r"([0-9]{1,2})(?::(00|15|30|45))?-([0-9]{1,2})(?::(00|15|30|45))?", re.ASCII)
 MONTH = re.compile(r"[0-9]{4}-[0-9]{2}", re.ASCII)
-NOON, MIDNIGHT = 12, 24 * 60
+YEAR, MIDNIGHT = 12, 24 * 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,9 @@ def listed(part: Section, key: str) -> list[Any]:
 
 def months_of(part: Section) -> Iterator[int]:
     for month in listed(part, "months"):
-        if isinstance(month, bool) or not isinstance(month, int) or not 1 <= month <= NOON:
+        if not str(month).isdecimal() or not 1 <= int(month) <= YEAR:
             raise part.refuse("months", "a list of numbers from 1 to 12")
-        yield month
+        yield int(month)
 
 
 def days_of(part: Section) -> Iterator[int]:

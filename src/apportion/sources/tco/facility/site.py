@@ -1,9 +1,8 @@
 """A site: where its nodes stand, what cools them, what its electricity costs, and what it emits."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,6 +10,7 @@ from apportion.errors import ProjectError
 from apportion.model.currencies import ESTIMATED
 from apportion.model.delivery import FileDigest, Scope, electricity_of
 from apportion.model.times import Interval, zone_named
+from apportion.sources.tco.facility.frames import Folder
 from apportion.sources.tco.facility.intensity import CARBON, Intensity, read_intensity
 from apportion.sources.tco.facility.loads import MEASURED, MODELLED, Measured, Modelled, read_measured, read_modelled
 from apportion.sources.tco.facility.schedule import Schedule, read_schedule
@@ -56,46 +56,42 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What the document says for all of its sites: where its files are, its clock and its currency."""
+    """What a document says for all of its sites: where its files are, its clock and its currency; `place` says where each site stands."""
 
-    base: Path
-    where: str
+    folder: Folder
     time_zone: str
     currency: str
+    place: Callable[[int], str]
 
 
-def read_sites(document: Mapping[str, Any], ground: Ground) -> tuple[Site, ...]:
-    """The section `facility` of a document, or each of its `sites`."""
-    where = ground.where
-    given = [document["facility"]] if "facility" in document else []
-    sites = document.get("sites", [])
-    if not isinstance(sites, list):
-        raise ProjectError("invalid-setting", "sites must be a list of facilities", where=where)
-    found = tuple(
-        read_site(section(part, SITE, f"{where}: site {n + 1}"), ground) for n, part in enumerate([*given, *sites])
-    )
-    names = [site.name for site in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise ProjectError("invalid-setting", f"two sites are called {name}", where=where)
-    return found
+def read_sites(found: Any, ground: Ground) -> tuple[Site, ...]:
+    """The section `facility` of a document: one site, or a list of them."""
+    parts = found if isinstance(found, list) else [found]
+    sites = [read_site(section(part, SITE, ground.place(n)), ground) for n, part in enumerate(parts)]
+    names = [site.name for site in sites]
+    for n, name in enumerate(names):
+        if name in names[:n]:
+            raise ProjectError("invalid-setting", f"two sites are called {name}", where=sites[n].where)
+    return tuple(sites)
 
 
 def read_site(found: Section, ground: Ground) -> Site:
-    name, base = found.text("name"), ground.base
-    part = Section(found.cells, f"{ground.where}: {name}")
+    name, folder = found.text("name"), ground.folder
+    part = Section(found.cells, f"{found.where} {name}")
     clock = zone_named(part.text("time_zone", ground.time_zone), part.where)
-    energy = read_energy(part, base, clock, name)
-    tariff = read_tariff(part.cells["tariff"], base, clock, f"{part.where}.tariff") if "tariff" in part.cells else None
+    energy = read_energy(part, folder, clock, name)
+    tariff = (
+        read_tariff(part.cells["tariff"], folder, clock, f"{part.where}.tariff") if "tariff" in part.cells else None
+    )
     if tariff and isinstance(energy, Billed):
         raise twice("a utility bill and a tariff", part.where)
     pue = read_schedule(part.cells.get("pue", 1), clock, f"{part.where}.pue", word="value", least=1)
     region = part.text("region", "")
-    carbon = read_intensity(part.inside("carbon", CARBON), base, clock, region) if "carbon" in part.cells else None
+    carbon = read_intensity(part.inside("carbon", CARBON), folder, clock, region) if "carbon" in part.cells else None
     return Site(name, clock, region, part.names("nodes"), pue, tariff, energy, carbon, ground.currency, part.where)
 
 
-def read_energy(part: Section, base: Path, zone: ZoneInfo, site: str) -> Measured | Modelled | Billed:
+def read_energy(part: Section, folder: Folder, zone: ZoneInfo, site: str) -> Measured | Modelled | Billed:
     """Exactly one of what can be known of it."""
     found = part.inside("energy", FORMS)
     if len(found.cells) > 1:
@@ -107,8 +103,8 @@ def read_energy(part: Section, base: Path, zone: ZoneInfo, site: str) -> Measure
     form = next(iter(found.cells))
     inner = found.inside(form, FORMS[form])
     if form == "measured":
-        return read_measured(inner, base, zone, site)
-    return read_modelled(inner, base, zone) if form == "modelled" else read_billed(inner, base, zone)
+        return read_measured(inner, folder, zone, site)
+    return read_modelled(inner, folder, zone) if form == "modelled" else read_billed(inner, folder, zone)
 
 
 def twice(what: str, where: str) -> ProjectError:

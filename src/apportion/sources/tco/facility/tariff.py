@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from apportion.model.delivery import FileDigest
 from apportion.model.times import Interval
-from apportion.sources.tco.facility.frames import by_key, read_frames, refuse_gaps
+from apportion.sources.tco.facility.frames import Folder, by_key, read_frames, refuse_gaps
 from apportion.sources.tco.facility.schedule import Schedule, read_schedule
 from apportion.sources.tco.facility.sections import section
 from apportion.sources.tco.facility.steps import Step, Steps
@@ -41,7 +40,7 @@ class Tariff:
         return found
 
 
-def read_tariff(found: Any, base: Path, zone: ZoneInfo, where: str) -> Tariff:
+def read_tariff(found: Any, folder: Folder, zone: ZoneInfo, where: str) -> Tariff:
     """A price; a list of prices by day and hour; or a table with `prices` or the `path` of hourly ones."""
     if not isinstance(found, dict):
         return Tariff(read_schedule(found, zone, where, word="price", least=None), Steps(), where)
@@ -53,7 +52,7 @@ def read_tariff(found: Any, base: Path, zone: ZoneInfo, where: str) -> Tariff:
     if "prices" in found:
         stated = read_schedule(found["prices"], zone, f"{where}.prices", word="price", least=None)
         return Tariff(stated, Steps(), where, demand, minutes, fee)
-    frames, files = read_frames(part.text("path"), base, where)
+    frames, files = read_frames(part.text("path"), folder, where)
     long = int(part.number("minutes", 1)) if "minutes" in found else 60
     rows = [
         ("", Step(span.start_s, span.end_s, price), frame.sheet.where(row))

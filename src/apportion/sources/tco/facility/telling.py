@@ -13,7 +13,7 @@ from apportion.sources.tco.facility.utility import Billed
 from apportion.sources.tco.facility.words import figure, price, range_of
 from apportion.sources.tco.items import Item
 
-SERVICE, COMPONENT = "Electricity", "energy"
+SERVICE, COMPONENT, KIND = "Electricity", "energy", "electricity"
 
 
 def items_of(site: Site, one: Drawn, rates: Rates) -> Iterator[Item]:
@@ -51,7 +51,8 @@ def item(site: Site, name: str, span: Interval, quantity: Fraction, unit: str) -
     """Without its money."""
     tags = {"site": site.name} | ({"region": site.region} if site.region else {})
     none, times = Fraction(0), (span.start_s, span.end_s)
-    return Item(SERVICE, COMPONENT, name, name, *times, none, none, "", quantity, unit, site.currency, tags)
+    made = Item(SERVICE, COMPONENT, name, name, *times, none, none, "", quantity, unit, site.currency, tags)
+    return replace(made, sku=site.name, kind=KIND)
 
 
 def counted(site: Site, made: Item, unit: str, what: tuple[Fraction, str], *, guessed: bool) -> Item:

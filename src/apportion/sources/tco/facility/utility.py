@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from pathlib import Path
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from apportion.model.delivery import FileDigest
 from apportion.model.money import ATTO
 from apportion.model.times import Interval
-from apportion.sources.tco.facility.frames import by_key, read_frames
+from apportion.sources.tco.facility.frames import Folder, by_key, read_frames
 from apportion.sources.tco.facility.loads import HOUR_S, KWH
 from apportion.sources.tco.facility.sections import Section
 from apportion.sources.tco.facility.steps import Step, Steps
@@ -52,9 +51,9 @@ class Billed:
         return sum(one.until(span.end_s) - one.until(span.start_s) for one in self.invoices)
 
 
-def read_billed(found: Section, base: Path, zone: ZoneInfo) -> Billed:
+def read_billed(found: Section, folder: Folder, zone: ZoneInfo) -> Billed:
     """`start,end,kWh,amount`. Bills that overlap are refused: the same kWh would be paid twice."""
-    frames, files = read_frames(found.text("path"), base, found.where)
+    frames, files = read_frames(found.text("path"), folder, found.where)
     invoices = []
     places = []
     for frame in frames:

@@ -1,0 +1,49 @@
+"""Drawn sites against a reading of their own, quarter of an hour by quarter of an hour."""
+
+from collections import defaultdict
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from apportion.model.currencies import CARBON, ENERGY, ESTIMATED
+from apportion.model.money import ATTO
+from apportion.sources.tco.facility.month import energy_of
+from tests.power.making import World, day_of, site_of
+
+SEEDS = range(24)
+KINDS = {"EUR": 1, ENERGY: 0}
+
+
+def attos(exact: Fraction) -> Fraction:
+    return Fraction(round(exact * ATTO), ATTO)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_node_and_day_costs_and_emits_what_a_reading_of_every_quarter_says(seed: int, tmp_path: Path) -> None:
+    world = World(seed, tmp_path)
+    site = site_of(world.document, tmp_path)
+    found: dict[tuple[str, date], list[Fraction]] = defaultdict(lambda: [Fraction(0)] * 4)
+    modelled = "modelled" in world.document["energy"]
+    for item in energy_of(site, world.nodes, world.month).items:
+        guessed = "by the fallback" in item.explanation
+        place = KINDS.get(item.currency, 3 if guessed else 2)
+        found[item.resource, day_of(item.start_s, world.zone)][place] += Fraction(item.amount)
+        assert (item.service, item.component, item.tags["site"]) == ("Electricity", "energy", "hall")
+        assert item.issuer.endswith(ESTIMATED) == (item.currency != "EUR" and (modelled or guessed))
+    expected = {key: list(map(attos, parts)) for key, parts in world.expected().items() if parts[0]}
+    assert {key: parts for key, parts in found.items() if any(parts)} == expected
+    assert CARBON in {item.currency for item in energy_of(site, world.nodes, world.month).items} or not expected
+
+
+def test_the_seeds_draw_every_kind(tmp_path: Path) -> None:
+    """Else the comparison would prove less than it says."""
+    worlds = [World(seed, tmp_path) for seed in SEEDS]
+    energies = {str(sorted(next(iter(world.document["energy"].values())))) for world in worlds}
+    assert len(energies) == 2
+    assert {type(world.document["pue"]) for world in worlds} == {str, list}
+    assert {str(world.zone) for world in worlds} >= {"Europe/Berlin", "America/New_York", "Australia/Lord_Howe"}
+    assert {type(world.document["tariff"]) for world in worlds} == {str, dict}
+    lengths = {(world.month.end_s - world.month.start_s) % 86400 for world in worlds}
+    assert {3600, 86400 - 3600} <= lengths, "months with a day of 25 and of 23 hours"
