@@ -38,6 +38,7 @@ class World:
 
     seed: int
     base: Path
+    whole: bool = False  # every node is there all month
     chance: random.Random = field(init=False)
     document: dict[str, Any] = field(default_factory=dict)
     kw: dict[tuple[str, int], Fraction] = field(default_factory=lambda: defaultdict(Fraction))
@@ -80,7 +81,7 @@ class World:
         hours = (self.month.end_s - self.month.start_s) // 3600
         for n in range(self.chance.randint(1, 3)):
             start, end = sorted(self.chance.sample(range(-48, hours + 48), 2))
-            whole = self.chance.random() < 0.4
+            whole = self.chance.random() < 0.4 or self.whole
             span = self.month if whole else Interval(self.month.start_s + start * 3600, self.month.start_s + end * 3600)
             self.nodes.append(Node(f"n{n}", span))
 
@@ -95,7 +96,10 @@ class World:
         elif kind == 1:
             self.document["pue"] = [{"value": early}, {"value": late, "from": change.isoformat()}]
         else:
-            self.document["pue"] = [{"value": late, "from": change.isoformat(), "until": change.isoformat()}, {"value": early}]
+            self.document["pue"] = [
+                {"value": late, "from": change.isoformat(), "until": change.isoformat()},
+                {"value": early},
+            ]
         for q in self.quarters:
             day = self.local(q).date()
             changed = day == change if kind == 2 else day >= change
@@ -114,7 +118,7 @@ class World:
             for hour in range(self.month.start_s - 3600, self.month.end_s + 3600, 3600):
                 text, value = self.number(-50, 300, 2)
                 rows.append(f"{iso(hour)},{text}")
-                self.price |= {q: value / 1000 for q in range(hour, hour + 3600, QUARTER)}
+                self.price |= dict.fromkeys(range(hour, hour + 3600, QUARTER), value / 1000)
             self.document["tariff"] = {"path": self.write("prices.csv", "start,price_per_mwh", rows)}
 
     def add_time_of_use(self) -> None:
@@ -175,8 +179,14 @@ class World:
         self.document["energy"] = {"measured": {"path": self.write("counters.csv", "node,at,kWh", rows)}}
 
     def add_factor(self) -> None:
-        (idle, low), (full, high), (share, used) = self.number(1, 300, 1), self.number(300, 9000, 0), self.number(0, 1, 2)
-        self.document["energy"] = {"modelled": {"idle_watts": idle, "full_watts": {"n0": full, "*": full}, "utilisation": share}}
+        (idle, low), (full, high), (share, used) = (
+            self.number(1, 300, 1),
+            self.number(300, 9000, 0),
+            self.number(0, 1, 2),
+        )
+        self.document["energy"] = {
+            "modelled": {"idle_watts": idle, "full_watts": {"n0": full, "*": full}, "utilisation": share}
+        }
         for node in self.nodes:
             for q in self.there(node):
                 self.kw[node.name, q] = (low + (high - low) * used) / 1000

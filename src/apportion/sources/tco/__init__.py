@@ -17,6 +17,7 @@ from apportion.model.times import Interval, Period, local_day
 from apportion.sources.tco.build import CONTRACTS, Context, fleet_in, streams
 from apportion.sources.tco.days import month_span, period_of
 from apportion.sources.tco.document import Inventory
+from apportion.sources.tco.electricity import powered, sites_in
 from apportion.sources.tco.lines import cost_lines
 from apportion.sources.tco.load import Loaded, load
 from apportion.sources.tco.months import items
@@ -45,12 +46,15 @@ def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None
     fleet = fleet_in(loaded.inventory)
     all_streams = list(streams(loaded.inventory, fleet, context))
     account = loaded.inventory.inventory or how.source
+    sites = sites_in(loaded, base, how, context.currency)
+    files = (*loaded.files, *(file for site in sites for file in site.files))
     for period in periods:
         billing = period.interval(how.zone)
+        power = powered(sites, fleet, period, how)
         found = (item for stream in all_streams for item in items(stream, fleet, period, how.zone))
-        lines = cost_lines(found, how, account, billing)
-        scope = Scope(how.issuer, (account,), (), (billing,), role=how.role)
-        yield Delivery(how.source, billing, {"cost_lines": lines}, (), loaded.files, (scope,))
+        lines = cost_lines((*found, *power.items), how, account, billing)
+        scopes = (Scope(how.issuer, (account,), (), (billing,), role=how.role), *power.scopes)
+        yield Delivery(how.source, billing, {"cost_lines": lines}, power.problems, files, scopes)
 
 
 def months_of(inventory: Inventory, how: How, window: Interval | None) -> list[Period]:

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from math import lcm
+from operator import add, sub
 from typing import NamedTuple
 
 from apportion.errors import ProjectError
-from apportion.model.money import ATTO, share
+from apportion.model.money import ATTO, NANO, share
 from apportion.model.times import Interval, days
 from apportion.sources.tco.facility.frames import refuse_gaps
 from apportion.sources.tco.facility.loads import HOUR_S, chosen
@@ -49,6 +50,9 @@ class Figures(NamedTuple):
     guessed: Fraction
 
 
+NOTHING = Figures(*(Fraction(0),) * 5)
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """A node without a name is the site itself: what it drew while no node was there."""
@@ -83,29 +87,42 @@ class Rates:
         return Figures(*(integral.times(load) / HOUR_S for integral in self.integrals))
 
 
+@dataclass(slots=True)
+class Running:
+    """Sums that hand out whole nanos: days add up to the month, each within a nano of exact."""
+
+    exact: Figures = NOTHING
+
+    def add(self, figures: Figures) -> Figures:
+        before = rounded(self.exact)
+        self.exact = Figures(*map(add, self.exact, figures))
+        return Figures(*map(sub, rounded(self.exact), before))
+
+
+def rounded(figures: Figures) -> Figures:
+    """To whole nanos, as all of the inventory's lines are: what is finer would only lie in `_residual`."""
+    return Figures(*(Fraction(round(figure * NANO), NANO) for figure in figures))
+
+
 def drawn(site: Site, nodes: Sequence[Node], rates: Rates, month: Interval) -> Iterator[Drawn]:
     """By day on the site's clock: the usage of a day shares its own day's price."""
     if site.energy.whole:
         yield from shared(site, nodes, rates, month)
         return
     for node in nodes:
-        span = node.service.clip(month)
+        span, running = node.service.clip(month), Running()
         load = site.energy.load(node.name, span)
         for day, part in days(span, site.zone):
-            yield Drawn(node.name, day, part, rounded(rates.of(list(load.over(part)))))
-
-
-def rounded(figures: Figures) -> Figures:
-    return Figures(*(Fraction(round(figure * ATTO), ATTO) for figure in figures))
+            yield Drawn(node.name, day, part, running.add(rates.of(list(load.over(part)))))
 
 
 def shared(site: Site, nodes: Sequence[Node], rates: Rates, month: Interval) -> Iterator[Drawn]:
     """What the whole site drew, over the nodes that were there on the day: by weight and time, to the last unit."""
-    load = site.energy.load("", month)
+    load, running = site.energy.load("", month), Running()
     for day, part in days(month, site.zone):
-        figures = rounded(rates.of(list(load.over(part))))
+        figures = running.add(rates.of(list(load.over(part))))
         if isinstance(site.energy, Billed):
-            figures = figures._replace(money=Fraction(site.energy.attos(part), ATTO))
+            figures = figures._replace(money=site.energy.money(part))
         if not any(figures):
             continue
         weights = weights_of(site, nodes, part)
@@ -116,8 +133,14 @@ def shared(site: Site, nodes: Sequence[Node], rates: Rates, month: Interval) -> 
 def over(figures: Figures, weights: Mapping[str, Fraction]) -> dict[str, Figures]:
     names = sorted(weights)
     whole = whole_numbers([weights[name] for name in names])
-    columns = [share(int(figure * ATTO), whole, names) for figure in figures]
-    return {name: Figures(*(Fraction(column[n], ATTO) for column in columns)) for n, name in enumerate(names)}
+    columns = [parts_of(figure, whole, names) for figure in figures]
+    return {name: Figures(*(column[n] for column in columns)) for n, name in enumerate(names)}
+
+
+def parts_of(amount: Fraction, weights: Sequence[int], names: Sequence[str]) -> list[Fraction]:
+    """Adding up to the last digit: in nanos, unless the amount itself is finer."""
+    unit = NANO if (amount * NANO).denominator == 1 else ATTO
+    return [Fraction(part, unit) for part in share(round(amount * unit), weights, names)]
 
 
 def whole_numbers(weights: Sequence[Fraction]) -> list[int]:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from apportion.model.money import ATTO, share
+from apportion.model.money import NANO
 from apportion.model.times import Interval
-from apportion.sources.tco.facility.drawn import Drawn, Node, Rates, weights_of, whole_numbers
+from apportion.sources.tco.facility.drawn import Drawn, Node, Rates, parts_of, weights_of, whole_numbers
 from apportion.sources.tco.facility.site import Site
 from apportion.sources.tco.facility.steps import Integral, Steps, product, total
 
@@ -49,12 +49,12 @@ def loads_of(site: Site, nodes: Iterable[Node], span: Interval) -> dict[str, Ste
 
 
 def shares_of(amount: Fraction, parts: Mapping[str, Fraction], nodes: Iterable[Node]) -> dict[str, Fraction]:
-    """An amount over nodes by their parts, evenly where there are none; whole attos that add up."""
+    """An amount over nodes by their parts, evenly where there are none; whole nanos that add up."""
     names = sorted(name for name, part in parts.items() if part) or sorted({node.name for node in nodes})
     weights = whole_numbers([parts.get(name, Fraction(0)) for name in names])
     weights = weights if any(weights) else [1] * len(names)
-    found = share(round(amount * ATTO), weights, names)
-    return {name: Fraction(attos, ATTO) for name, attos in zip(names, found, strict=True)}
+    whole = Fraction(round(amount * NANO), NANO)
+    return dict(zip(names, parts_of(whole, weights, names), strict=True))
 
 
 def kwh_of(found: Iterable[Drawn]) -> dict[str, Fraction]:

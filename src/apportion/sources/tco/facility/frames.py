@@ -53,8 +53,9 @@ class Frame:
         """Numbers, None where the cell is empty."""
         cells = self.cells(name)
         found = money(cells)
-        for row, code in found.bad.items():
-            raise self.refuse(row, code, f"{shown(name, cells, row)} is no number that can be taken exactly")
+        for row in found.bad:
+            message = f"{shown(name, cells, row)} is no number that can be taken exactly"
+            raise self.refuse(row, "invalid-number", message)
         return [None if value is None else Fraction(value) for value in found.values.to_pylist()]
 
     def numbers(self, name: str) -> list[Fraction]:
@@ -168,5 +169,5 @@ def refuse_gaps(function: Steps, span: Interval, what: str, where: str) -> None:
             "hours-missing",
             f"there is no {what} from {instant_text(gap.start_s)} to {instant_text(gap.end_s)}",
             where=where,
-            hint=f"add {what} for every hour of the month",
+            hint="add the hours that are missing; months before the first can be left out with `since` in the stanza",
         )

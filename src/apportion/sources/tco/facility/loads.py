@@ -34,7 +34,16 @@ class Measured:
     files: tuple[FileDigest, ...] = ()
     weights: Mapping[str, Fraction] | None = None
     estimated = False
-    word = "measured"
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The nodes that it knows by name."""
+        return frozenset() if self.whole else frozenset(self.by_name)
+
+    @property
+    def known_until(self) -> int | None:
+        """When the last of all readings ends."""
+        return max((steps.end_s for steps in self.by_name.values()), default=None)
 
     def load(self, name: str, span: Interval) -> Steps:
         return Steps(tuple(self.by_name.get(name, Steps()).over(span)))
@@ -62,7 +71,14 @@ class Modelled:
     estimated = True
     weights = None
     problems: tuple[Problem, ...] = ()
-    word = "modelled"
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self.by_name)
+
+    @property
+    def known_until(self) -> int | None:
+        return max((steps.end_s for steps in self.by_name.values()), default=None)
 
     def load(self, name: str, span: Interval) -> Steps:
         idle, full = (chosen(watts, name, self.where) for watts in (self.idle, self.full))

@@ -19,6 +19,7 @@ from apportion.sources.tco.facility.tariff import Tariff, read_tariff
 from apportion.sources.tco.facility.utility import BILL, Billed, read_billed
 
 SITE = ("name", "time_zone", "region", "nodes", "pue", "tariff", "energy", "carbon")
+FOREVER = 2**62
 FORMS = {"measured": MEASURED, "modelled": MODELLED, "bill": BILL}
 
 
@@ -49,6 +50,13 @@ class Site:
     def files(self) -> tuple[FileDigest, ...]:
         parts = (self.energy, self.tariff, self.carbon)
         return tuple({file.name: file for part in parts if part for file in part.files}.values())
+
+    @property
+    def known_until(self) -> int:
+        """Up to when the tables that have an end speak."""
+        needed = [self.tariff, self.carbon if self.carbon and self.carbon.fallback is None else None]
+        ends = [self.energy.known_until, *(part.table.end_s or None for part in needed if part)]
+        return min((end for end in ends if end is not None), default=FOREVER)
 
     def has(self, node: str) -> bool:
         return any(fnmatchcase(node, glob) for glob in self.nodes or ("*",))
@@ -116,7 +124,7 @@ def twice(what: str, where: str) -> ProjectError:
     )
 
 
-def sites_of(sites: Iterable[Site], node: str) -> Site | None:
+def site_of(sites: Iterable[Site], node: str) -> Site | None:
     """Where a node stands; a node at two sites would pay for both."""
     found = [site for site in sites if site.has(node)]
     if len(found) > 1:

@@ -44,6 +44,10 @@ class Steps:
         if at < span.end_s:
             yield Interval(at, span.end_s)
 
+    @property
+    def end_s(self) -> int:
+        return self.parts[-1].end_s if self.parts else 0
+
     def values(self, span: Interval) -> set[Fraction]:
         return {step.value for step in self.over(span)}
 

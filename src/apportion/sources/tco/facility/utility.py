@@ -8,7 +8,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from apportion.model.delivery import FileDigest
-from apportion.model.money import ATTO
+from apportion.model.money import ATTO, NANO
 from apportion.model.times import Interval
 from apportion.sources.tco.facility.frames import Folder, by_key, read_frames
 from apportion.sources.tco.facility.loads import HOUR_S, KWH
@@ -23,11 +23,11 @@ class Invoice(NamedTuple):
     kwh: Fraction
     amount: Fraction
 
-    def until(self, second: int) -> int:
-        """What of the amount was due by then, in whole attos: the differences between any instants add up to the amount."""
+    def until(self, second: int) -> Fraction:
+        """What of the amount was due by then, in whole nanos unless it is finer itself: differences between any instants add up to it."""
         passed = min(max(second - self.span.start_s, 0), self.span.seconds)
-        due: int = floor(self.amount * ATTO * passed / self.span.seconds)
-        return due
+        unit = NANO if (self.amount * NANO).denominator == 1 else ATTO
+        return Fraction(floor(self.amount * unit * passed / self.span.seconds), unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,11 @@ class Billed:
     whole = True
     estimated = False
     problems = ()
-    word = "billed"
+    names: frozenset[str] = frozenset()
+
+    @property
+    def known_until(self) -> int | None:
+        return max((one.span.end_s for one in self.invoices), default=None)
 
     def load(self, _: str, span: Interval) -> Steps:
         steps = (Step(one.span.start_s, one.span.end_s, one.kwh * HOUR_S / one.span.seconds) for one in self.invoices)
@@ -47,8 +51,8 @@ class Billed:
     def doubts(self, _: str, __: Interval) -> tuple[()]:
         return ()
 
-    def attos(self, span: Interval) -> int:
-        return sum(one.until(span.end_s) - one.until(span.start_s) for one in self.invoices)
+    def money(self, span: Interval) -> Fraction:
+        return sum((one.until(span.end_s) - one.until(span.start_s) for one in self.invoices), Fraction(0))
 
 
 def read_billed(found: Section, folder: Folder, zone: ZoneInfo) -> Billed:
