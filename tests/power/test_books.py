@@ -138,9 +138,9 @@ def test_what_was_drawn_is_what_is_posted_in_every_unit(posted: tuple[World, str
     for unit, amount in truth.items():
         assert abs(Fraction(sums[unit]) - amount) <= 2 * len(world.nodes) * Fraction(1, 10**9), unit
     lines = project.books.scan("cost_lines")
-    for unit in sums:
+    for unit, posted_amount in sums.items():
         own = lines.filter(pc.equal(lines["BillingCurrency"], unit))
-        assert sum(own["EffectiveCost"].to_pylist()) == sums[unit]
+        assert sum(own["EffectiveCost"].to_pylist()) == posted_amount
 
 
 def test_adjustments_and_caps_move_money_alone(posted: tuple[World, str, Project]) -> None:

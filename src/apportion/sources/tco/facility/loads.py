@@ -22,6 +22,7 @@ MODELLED = ("idle_watts", "full_watts", "utilisation")
 KWH = {"kwh": Fraction(1), "wh": Fraction(1, 1000), "mwh": Fraction(1000), "joules": Fraction(1, 3_600_000)}
 SHARE = {"utilisation": Fraction(1), "utilization": Fraction(1), "percent": Fraction(1, 100)}
 Reading = tuple[str, Step, str]
+Shown = tuple[int, Fraction, int]  # when, what a counter showed, and in which row
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,20 +185,25 @@ def readings(frame: Frame, key: str, zone: ZoneInfo, problems: list[Problem]) ->
 def counted(frame: Frame, key: str, zone: ZoneInfo, problems: list[Problem]) -> Iterator[Reading]:
     """A counter that falls was set back to 0: what it shows then was drawn since; what it had drawn before that nobody read is not known."""
     rows = zip(frame.texts(key), frame.seconds("at", zone), frame.one_of(KWH, "the energy"), strict=True)
-    by_name: dict[str, list[tuple[int, Fraction, int]]] = defaultdict(list)
+    by_name: dict[str, list[Shown]] = defaultdict(list)
     for row, (name, second, value) in enumerate(rows):
         by_name[name].append((second, value, row))
     for name, found in by_name.items():
-        for (start_s, before, _), (end_s, after, row) in pairwise(sorted(found)):
-            where = frame.sheet.where(row)
-            if end_s == start_s:
-                if after != before:
-                    raise frame.refuse(row, "rows-overlap", f"two readings of {name} at {instant_text(end_s)} differ")
-                continue
-            if after < before:
-                message = (
-                    f"the counter of {name} fell before {instant_text(end_s)}; what it shows counts since its reset"
-                )
-                problems.append(Problem(where, "counter-reset", message))
-            drawn = after - before if after >= before else after
-            yield name, Step(start_s, end_s, drawn * HOUR_S / (end_s - start_s)), where
+        for first, last in pairwise(sorted(found)):
+            step, where = between(frame, name, first, last), frame.sheet.where(last[2])
+            if last[1] < first[1]:
+                fell = f"the counter of {name} fell before {instant_text(last[0])}"
+                problems.append(Problem(where, "counter-reset", f"{fell}; what it shows counts since its reset"))
+            if step:
+                yield name, step, where
+
+
+def between(frame: Frame, name: str, first: Shown, last: Shown) -> Step | None:
+    """What was drawn from one reading to the next; nothing between two that are one."""
+    (start_s, before, _), (end_s, after, row) = first, last
+    if end_s > start_s:
+        drawn = after - before if after >= before else after
+        return Step(start_s, end_s, drawn * HOUR_S / (end_s - start_s))
+    if after != before:
+        raise frame.refuse(row, "rows-overlap", f"two readings of {name} at {instant_text(end_s)} differ")
+    return None
