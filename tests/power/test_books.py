@@ -16,6 +16,7 @@ from apportion.errors import ApportionError, BooksError
 from apportion.model.currencies import CARBON, ENERGY
 from apportion.render.formats import render
 from apportion.render.sheet import report_sheet
+from apportion.sources.tco import read
 from apportion.verbs.apply import apply
 from apportion.verbs.explain import explain
 from apportion.verbs.ingest import ingest
@@ -254,6 +255,19 @@ def test_a_vendors_carbon_export_is_a_bill_of_its_own(tmp_path: Path) -> None:
     assert own.select(["BillingCurrency", "EffectiveCost", "problem"]).to_pylist() == [
         {"BillingCurrency": "gCO2e", "EffectiveCost": Decimal(99), "problem": None}
     ]
+
+
+def test_what_making_a_node_emitted_is_spread_over_its_life_and_shared_as_its_money_is(tmp_path: Path) -> None:
+    asset = {"id": "a", "kind": "server", "node": "x9", "price": "365", "bought": "2026-01-01", "life_months": "12"}
+    inventory = {"inventory": "halls", "currency": "EUR", "assets": [asset | {"embodied_kg": "1.46"}]}
+    (tmp_path / "inventory.yaml").write_text(json.dumps(inventory))
+    settings = {"name": "own", "kind": "tco", "path": "inventory.yaml", "since": "2026-02", "until": "2026-02"}
+    delivery = next(iter(read(settings, tmp_path)))
+    lines = {row["BillingCurrency"]: row for row in delivery.tables["cost_lines"].to_pylist()}
+    assert {currency: row["EffectiveCost"] for currency, row in lines.items()} == {"EUR": 28, CARBON: 28 * 4}
+    same = ("ServiceName", "component", "ResourceId", "charge_start_s", "charge_end_s", "Tags", "ChargeCategory")
+    assert len({str([row[name] for name in same]) for row in lines.values()}) == 1
+    assert lines[CARBON]["ChargeDescription"].startswith("Embodied carbon in grams of a, straight line: ")
 
 
 def test_nodes_of_no_site_are_listed(tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """From what is written in the inventory to streams of money and the fleet of nodes."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 from apportion.errors import InputError
+from apportion.model.currencies import CARBON
 from apportion.sources.tco.amortise import Life, Upgrade, amortised
 from apportion.sources.tco.clauses import part_of
 from apportion.sources.tco.contracts import WORDS, Contract, owed, per_unit
@@ -19,6 +20,7 @@ from apportion.sources.tco.streams import Sharing, Stream
 from apportion.sources.tco.written import Path, Written
 
 ONE = Fraction(1)
+GRAMS = 1000  # in a kilogram
 FOREVER = date.max
 CONTRACTS = {
     "leases": ("Lease", ""),
@@ -78,7 +80,8 @@ def after(term: Term) -> date:
 
 def streams(inventory: Inventory, fleet: Fleet, context: Context) -> Iterator[Stream]:
     for number, asset in enumerate(inventory.assets):
-        yield from of_asset(asset, context, ("assets", number))
+        found = list(of_asset(asset, context, ("assets", number)))
+        yield from (*found, *of_making(asset, found))
     for key in CONTRACTS:
         for one in getattr(inventory, key):
             yield from of_contract(key, one, fleet, context)
@@ -96,6 +99,20 @@ def of_asset(asset: Asset, context: Context, path: Path) -> Iterator[Stream]:
             asset.currency or context.currency, (Sharing(start, node), *moves), spreads, events,
             name=asset.name or asset.id, kind=asset.kind, tags=asset.all_tags,
         )  # fmt: skip
+
+
+def of_making(asset: Asset, streams: Iterable[Stream]) -> Iterator[Stream]:
+    """What it emitted when it was made, in grams: as its money is, in a straight line, and shared by whatever shares that."""
+    if not asset.embodied_kg:
+        return
+    grams = asset.embodied_kg * GRAMS * asset.count
+    spreads, events = amortised(
+        Life(grams, Fraction(0), asset.bought, asset.serves_from, asset.life_months, disposed=asset.disposed)
+    )
+    for stream in streams:
+        what = stream.what.replace("Amortisation of ", "Embodied carbon in grams of ", 1).removesuffix(", declining")
+        made = replace(stream, what=what, currency=CARBON, spreads=spreads, as_used=True)
+        yield replace(made, events=tuple(event for event in events if event.cost))
 
 
 def bearers(borne: Borne) -> Iterator[tuple[dict[str, Fraction], str]]:

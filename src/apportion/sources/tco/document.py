@@ -128,6 +128,7 @@ class Asset(Hardware):
     moves: tuple[Move, ...] = ()
     disposed: Day | None = None
     proceeds: Amount = Fraction(0)
+    embodied_kg: Amount = Fraction(0)
 
     @property
     def serves_from(self) -> date:
