@@ -5,12 +5,13 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from apportion.model.money import DIGITS, PLACES
 from apportion.model.rows import COST_LINES
 from apportion.model.times import Interval
-from apportion.sources.bills.identity import line_ids
+from apportion.sources.bills.identity import BYTES, hashes_of, id_column, repeated
 from apportion.sources.tco.items import Item
 from apportion.sources.tco.settings import How
 
@@ -23,8 +24,19 @@ FREQUENCIES = {"Usage": "Recurring", "Purchase": "One-Time", "Adjustment": "One-
 def cost_lines(items: Iterable[Item], how: How, account: str, billing: Interval) -> pa.Table:
     month = {"source": how.source, "line_id": "", "billing_start_s": billing.start_s, "billing_end_s": billing.end_s}
     lines = pa.Table.from_pylist([month | columns(item, how, account) for item in items], COST_LINES)
-    ids = line_ids([lines.combine_chunks()] if len(lines) else [], how.source)
-    return lines.set_column(COST_LINES.get_field_index("line_id"), COST_LINES.field("line_id"), ids)
+    return lines.set_column(
+        COST_LINES.get_field_index("line_id"), COST_LINES.field("line_id"), line_ids(lines, how.source)
+    )
+
+
+def line_ids(lines: pa.Table, source: str) -> pa.Array:
+    """As those of any bill; equal lines differ by their occurrence."""
+    if not len(lines):
+        return pa.array([], pa.string())
+    hashes = np.frombuffer(hashes_of(lines.combine_chunks(), source), np.uint8).reshape(-1, BYTES).copy()
+    for place, own in repeated(hashes, source).items():
+        hashes[place] = np.frombuffer(own, np.uint8)
+    return id_column(hashes)
 
 
 def columns(item: Item, how: How, account: str) -> dict[str, Any]:
