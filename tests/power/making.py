@@ -144,8 +144,8 @@ class World:
                 self.price[q] = middle
 
     def add_energy(self) -> None:
-        kind = self.chance.choice(("readings", "counters", "factor", "hours"))
-        getattr(self, f"add_{kind}")()
+        self.kind = self.chance.choice(("readings", "counters", "factor", "hours"))
+        getattr(self, f"add_{self.kind}")()
 
     def add_readings(self) -> None:
         """Hourly or half-hourly; some are lacking, and count nothing."""
