@@ -126,7 +126,7 @@ def add_to(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Showback, trend, idle, held, coverage, carbon, reconcile or fairness.",
+        help="Showback, trend, idle, held, carbon, reconcile and more.",
     )
     for command in (showback, trend, idle, held, coverage, carbon, reconcile, fairness):
         verb(group, command.__name__, period=True)(command)
