@@ -38,7 +38,7 @@ def report(project: Project, name: str, periods: str | list[Period], **options: 
     months = [parse_period(periods)] if isinstance(periods, str) else periods
     record = read_record(project, months)
     made = idle(record, carriers(project, months[-1])) if name == "idle" else REPORTS[name](record, **options)
-    return declared(made, basis_posted(project, months))
+    return made if name == "carbon" else declared(made, basis_posted(project, months))
 
 
 def declared(made: Report, basis: str) -> Report:
