@@ -1,4 +1,4 @@
-"""`apportion report`: showback, trend, idle, held, coverage, reconcile, fairness, nodes."""
+"""`apportion report`: showback, trend, idle, held, coverage, carbon, reconcile, fairness, nodes."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -89,6 +89,11 @@ def reconcile(call: Call, by: Annotated[Part, typer.Option(help="What a row is."
     return Answer(report_sheet(reconciled(project, period, by.value)))
 
 
+def carbon(call: Call, by: Annotated[Dimension, typer.Option(help="What a row is.")] = Dimension.team) -> Answer:
+    """Energy and carbon: whose it is, what stood idle, and which part is estimated."""
+    return answer(call, "carbon", {"by": by.value})
+
+
 def fairness(
     call: Call, by: Annotated[Row, typer.Option(help="A row for each team, or for each team in each pool.")] = Row.team
 ) -> Answer:
@@ -136,8 +141,8 @@ def add_to(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Showback, trend, idle, held, coverage, reconcile, fairness or nodes.",
+        help="Showback, trend, idle, held, carbon, reconcile and more.",
     )
-    for command in (showback, trend, idle, held, coverage, reconcile, fairness, nodes):
+    for command in (showback, trend, idle, held, coverage, carbon, reconcile, fairness, nodes):
         verb(group, command.__name__, period=True)(command)
     app.add_typer(group, name="report")

@@ -12,7 +12,9 @@ from apportion.engine.calendar import HOUR_S, Slot
 from apportion.engine.claims import WHOLE_POOL
 from apportion.engine.demand import UNITS
 from apportion.engine.price import Load, Market, Priced, Used, sum_cells
+from apportion.engine.setting import Setting
 from apportion.errors import Problem
+from apportion.model.currencies import is_money
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN
 from apportion.model.owner import Owner, system_owner
@@ -56,12 +58,10 @@ def list_prices(
     return out
 
 
-def price_card(
-    market: Market, span: Slot, own: Column | None, currencies: Mapping[str, str], currency: str
-) -> tuple[Priced, list[Problem]]:
+def price_card(market: Market, span: Slot, own: Column | None, setting: Setting) -> tuple[Priced, list[Problem]]:
     """List prices, over the bills that the pool's lines belong to. Bills in another currency than the prices recover nothing.
 
-    Without any bill, `own` is the list's.
+    Without any bill, `own` is the list's. What is no money has no price: it is shared by the units.
     """
     priced = Priced(credited=[defaultdict(int) for _ in market.credited])
     problems: list[Problem] = []
@@ -69,12 +69,15 @@ def price_card(
     for columns in market.money.values():
         for column, days in columns.items():
             totals[column] += sum(days.values())
-    chosen = [own] if own else sorted(column for column in totals if currencies[column.bill] == currency)
+    currency = setting.policy.currency
+    chosen = [own] if own else sorted(column for column in totals if setting.currency_of(column) == currency)
+    counted = sorted(column for column in totals if not is_money(setting.currency_of(column)))
     for curves, parts in zip((market.demand, *market.credited), (priced.usage, *priced.credited), strict=True):
         loads = sum_cells(curves.get(WHOLE_POOL, {}), span, market.calendar)
         for (day, load), grains in list_prices(market, loads, problems).items():
             for column, part in over_bills(grains, chosen, totals):
                 parts[column, day, load] += part
+    share_quantities(market, span, counted, priced)
     if not chosen:
         where = f"pool {market.name}"
         problems.append(
@@ -85,6 +88,22 @@ def price_card(
             )
         )
     return priced, list(dict.fromkeys(problems))
+
+
+def share_quantities(market: Market, span: Slot, columns: list[Column], priced: Priced) -> None:
+    """Carbon and energy over the units that were used; where there were none, over nobody."""
+    loads = sum_cells(market.demand.get(WHOLE_POOL, {}), span, market.calendar)
+    order = sorted(loads, key=lambda key: (key[0], market.bearers.rank(key[1][0]), key[1][1]))
+    units = [loads[key][UNITS] for key in order]
+    for column in columns:
+        days = [found[column] for found in market.money.values() if column in found]
+        if not sum(units):
+            for day, grains in (item for part in days for item in part.items()):
+                priced.nowhere[column, day] += grains
+            continue
+        grains = sum(sum(part.values()) for part in days)
+        for (day, load), part in zip(order, divide_up(grains, units, sum(units)), strict=True):
+            priced.usage[column, day, load] += part
 
 
 def over_bills(grains: int, columns: list[Column], totals: Mapping[Column, int]) -> Iterator[tuple[Column, int]]:
@@ -101,7 +120,7 @@ def some(sizes: list[int]) -> tuple[list[int], int]:
     return weights, sum(weights)
 
 
-def recovery(market: Market, usage: Used) -> Account:
+def recovery(market: Market, usage: Used, setting: Setting) -> Account:
     """What the list recovers too little or too much of each bill, per day."""
     left: dict[tuple[Column, int], int] = defaultdict(int)
     for columns in market.money.values():
@@ -113,7 +132,8 @@ def recovery(market: Market, usage: Used) -> Account:
     account = Account()
     residual = market.bearers.number(system_owner(RESIDUAL))
     for (column, day), grains in left.items():
-        account.add(Entry(column, market.name, day, "recovery", "", residual), grains)
+        if is_money(setting.currency_of(column)):
+            account.add(Entry(column, market.name, day, "recovery", "", residual), grains)
     return account
 
 

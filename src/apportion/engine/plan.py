@@ -34,7 +34,8 @@ from apportion.engine.setting import Setting
 from apportion.engine.stated import charge_stated
 from apportion.engine.transfers import Books, adjust, in_order
 from apportion.engine.workloads import read_workforce
-from apportion.errors import Problem, require_equal
+from apportion.errors import PolicyError, Problem, require_equal
+from apportion.model.currencies import is_money
 from apportion.model.meters import METERS
 from apportion.model.money import to_decimal
 from apportion.model.rows import empty
@@ -94,6 +95,7 @@ def make_plan(world: World, backend: Backend) -> Plan:
     usage = backend.lend(world.usage) if isinstance(world.usage, pa.Table) else world.usage
     lines, setting = survey(world, usage, backend)
     results = charge_pools(lines, setting)
+    refuse_energy_twice(results, lines, setting)
     account = settle(results, lines, setting, world.previous)
     return conclude(world, lines, setting, results, account)
 
@@ -156,6 +158,21 @@ def charge_pools(lines: Ledgered, setting: Setting) -> dict[str, PoolResult]:
             account, problems = charge_stated(name, tranches.of(name), policy, setting.calendar, setting.bearers)
             results[name] = PoolResult(account, problems=problems)
     return results
+
+
+def refuse_energy_twice(results: Mapping[str, PoolResult], lines: Ledgered, setting: Setting) -> None:
+    """A price list of energy that is a bill of its own, beside lines that are the money of energy: the same kWh would be paid twice."""
+    policy = setting.policy
+    listed = [name for name, result in results.items() if result.card and "energy" in policy.pools[name].meter]
+    energy = lines.bill_of.filter(pc.equal(lines.components, "energy"))
+    paid = sorted(bill for bill in pc.unique(energy).to_pylist() if is_money(setting.currencies[bill]))
+    if listed and paid:
+        raise PolicyError(
+            "energy-priced-twice",
+            f"pool '{listed[0]}' charges energy by a price list without a bill, and {paid[0]} holds the money of energy: both would be owed",
+            where=f"{policy.file}:{policy.line('pools', listed[0])}",
+            hint="give the pool `costs: {component: energy}`, so that the list recovers the bill, or read the bill as a reference",
+        )
 
 
 def settle(

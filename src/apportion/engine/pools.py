@@ -25,6 +25,7 @@ from apportion.engine.transfers import give_credits
 from apportion.engine.weights import factors, load_weights, reshare, scaled, unweighted
 from apportion.engine.workloads import declared
 from apportion.errors import PolicyError, Problem
+from apportion.model.currencies import is_money
 from apportion.policy.methods import PARTED, RESERVED, VALUES_HOURS, VALUES_TEAMS
 from apportion.policy.pools import Pool
 
@@ -105,7 +106,7 @@ def charge_priced_pool(market: Market, priced: Priced, rates: tuple[Fraction, ..
     account = settle_account(market, priced, usage, weighed.burst)
     refuse_or_share_nowhere(market, priced, account, setting)
     account.merge(share_idle(market, priced, usage, weights, setting.policy))
-    later = give_credits(market.name, weighed.credited, setting.policy, setting.bearers)
+    later = give_credits(market.name, weighed.credited, setting)
     return PoolResult(account, later, market=market, priced=priced, weights=weights, usage=usage)
 
 
@@ -156,21 +157,25 @@ def refuse_or_share_nowhere(market: Market, priced: Priced, account: Account, se
 def charge_card_pool(market: Market, found: Demands, setting: Setting) -> PoolResult:
     """A price list beside a bill, or instead of one."""
     policy = setting.policy
+    billed = {
+        column for columns in market.money.values() for column in columns if is_money(setting.currency_of(column))
+    }
     own = (
         None
-        if market.money
+        if billed
         else Column(f"rate card {market.name} {setting.period} {policy.currency}", component_of(market.pool))
     )
     span = setting.calendar.widen(setting.period.interval(ZoneInfo(policy.time_zone)))
-    priced, problems = price_card(market, span, own, setting.currencies, policy.currency)
+    priced, problems = price_card(market, span, own, setting)
     weighed = weigh(market, priced, found.rates, setting)
     usage, weights = weighed.usage, weighed.weights
     account = settle_account(market, priced, usage, weighed.burst)
     if own is None:
-        account.merge(recovery(market, usage))
-    later = give_credits(market.name, weighed.credited, policy, setting.bearers)
+        account.merge(recovery(market, usage, setting))
+    later = give_credits(market.name, weighed.credited, setting)
     if market.pool.free:
+        paid = {key: grains for key, grains in usage.items() if is_money(setting.currency_of(key[0]))}
         later.merge(
-            free_amounts(market, span, usage, setting.bearers.number(declared(market.pool.free.paid_by, policy)))
+            free_amounts(market, span, paid, setting.bearers.number(declared(market.pool.free.paid_by, policy)))
         )
     return PoolResult(account, later, problems, market=market, weights=weights, usage=usage, card=own)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from apportion.engine.account import Column
 from apportion.engine.backend import Backend
 from apportion.engine.bearers import Bearers
 from apportion.engine.calendar import Calendar
@@ -32,6 +33,10 @@ class Setting:
     currencies: Mapping[str, str]
     backend: Backend
     bearers: Bearers
+
+    def currency_of(self, column: Column) -> str:
+        """That of its bill; a price list that is the bill is in the policy's."""
+        return self.currencies.get(column.bill, self.policy.currency)
 
     def with_pools(self, pools: Mapping[str, Pool]) -> "Setting":
         """The same setting, where these pools go by those names. They are not checked anew."""

@@ -10,7 +10,9 @@ from fractions import Fraction
 from apportion.engine.account import Account, Column, Entry, counts, part_of
 from apportion.engine.bearers import Bearers
 from apportion.engine.price import Used
+from apportion.engine.setting import Setting
 from apportion.engine.workloads import declared
+from apportion.model.currencies import is_money
 from apportion.model.money import GRAIN, to_grains
 from apportion.policy.document import Policy
 from apportion.policy.rules import Adjustment
@@ -31,12 +33,14 @@ class Books:
     previous: Mapping[str, Decimal]
 
 
-def give_credits(pool: str, credited: Sequence[Used], policy: Policy, bearers: Bearers) -> Account:
-    """`credited[n]` is what credit rule n gives back in full; the rule's percent of it moves to whoever pays."""
-    out = Account()
+def give_credits(pool: str, credited: Sequence[Used], setting: Setting) -> Account:
+    """`credited[n]` is what credit rule n gives back in full; the rule's percent of it moves to whoever pays. Nobody can pay for carbon."""
+    out, policy, bearers = Account(), setting.policy, setting.bearers
     for rule, used in zip(policy.pools[pool].credit, credited, strict=True):
         payer = bearers.number(declared(rule.paid_by, policy))
         for (column, day, bearer), grains in used.items():
+            if not is_money(setting.currency_of(column)):
+                continue
             back = part_of(grains, rule.percent / WHOLE)
             out.add(Entry(column, pool, day, "credit", rule.outcome, bearer), -back)
             out.add(Entry(column, pool, day, "subsidy", rule.outcome, payer), back)
@@ -86,6 +90,7 @@ def concerns(rule: Adjustment, entry: Entry, books: Books) -> bool:
     day = books.days[entry.day]
     return (
         entry.reason in ADJUSTABLE
+        and is_money(books.currencies[entry.column.bill])
         and not bearer.owner.is_system
         and (rule.team is None or bearer.owner.team == rule.team)
         and (rule.pool is None or entry.pool == rule.pool)

@@ -9,6 +9,7 @@ from typing import Any
 import ibis
 import numpy as np
 
+from apportion.engine.account import Column
 from apportion.engine.calendar import Slot
 from apportion.engine.cards import price_for
 from apportion.engine.claims import WHOLE_POOL, Reach, claim
@@ -22,6 +23,7 @@ from apportion.engine.rates import Key, Prices, on_boards, prices_of
 from apportion.engine.setting import Setting
 from apportion.engine.valued import Valued, joined, tabulated
 from apportion.engine.wide import Whole, zeros
+from apportion.model.currencies import is_money
 from apportion.model.owner import Owner
 from apportion.policy.pools import Pool
 
@@ -63,7 +65,7 @@ def work_of(share: Share, key: Key, owners: Sequence[Owner]) -> Valued:
     if share.pool.method == "time":
         sums |= by_occupied_time(share, key, rows)
     if share.result.weights or share.pool.prices:
-        weight = factors(share, rows)
+        weight = factors(share, key, rows)
         sums |= {kind: sums[kind] * weight for kind in (USED, WASTED) if kind in sums}
     place = {owner: n for n, owner in enumerate(owners)}
     owner_of = np.array([place[bearer.owner] for bearer in setting.bearers.all], dtype=np.int64)
@@ -128,12 +130,13 @@ def each(find: Callable[..., int], *keys: np.ndarray) -> Whole:
     return found
 
 
-def factors(share: Share, rows: Valued) -> Whole:
-    """The weight of each row times its price by the pool's list."""
+def factors(share: Share, key: Key, rows: Valued) -> Whole:
+    """The weight of each row times its price by the pool's list, which is about money alone."""
     weights = share.result.weights
+    listed = is_money(share.setting.currency_of(Column(*key)))
 
     def factor(bearer: int, rate: int, day: int) -> int:
-        return weights.get((bearer, rate), 1) * list_price(share, bearer, day)
+        return weights.get((bearer, rate), 1) * (list_price(share, bearer, day) if listed else 1)
 
     return each(factor, rows.keys["bearer"], rows.keys["rate"], rows.keys["day"])
 

@@ -1,4 +1,8 @@
-"""ISO 4217: the currencies a bill can be in, and how many decimal places a statement in each has."""
+"""ISO 4217: the currencies a bill can be in, and how many decimal places a statement in each has.
+
+Carbon and energy are carried beside money, as cost lines of their own: each in a unit that stands where a currency does. Currencies are never
+added and these are never converted, so that no gram ever meets a cent.
+"""
 
 from types import MappingProxyType
 
@@ -15,3 +19,16 @@ _BY_PLACES = {
 # Currencies that went into the euro or were renamed and still stand in tables of exchange rates (ISO 4217, list three).
 WITHDRAWN = frozenset({"BGN", "CYP", "EEK", "HRK", "LTL", "LVL", "MTL", "ROL", "SIT", "SKK", "TRL"})
 MINOR_DIGITS = MappingProxyType({code: places for places, codes in _BY_PLACES.items() for code in codes.split()})
+
+CARBON, ENERGY = "gCO2e", "kWh"
+QUANTITIES = MappingProxyType({CARBON: 0, ENERGY: 1})  # what is no money, and the decimal places it is read with
+BILLABLE = (*MINOR_DIGITS, *QUANTITIES)  # what a cost line can be in
+ESTIMATED = "(estimated)"  # ends the issuer of quantities that were not measured, so that they are a bill of their own
+
+
+def is_money(currency: str) -> bool:
+    return currency not in QUANTITIES
+
+
+def is_estimated(bill: str) -> bool:
+    return f"{ESTIMATED} " in bill

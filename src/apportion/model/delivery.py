@@ -31,6 +31,11 @@ class Scope:
     role: str = "bill"  # or `reference`: read by `report reconcile`, never posted
 
 
+def electricity_of(site: str) -> str:
+    """The issuer of a scope that speaks for a site's electricity, whoever sends the bill: it is priced once."""
+    return f"electricity of {site}"
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """More rows than one wants in memory at once: read in blocks, as often as needed, while the source's reader waits."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from apportion.model.currencies import is_money
 from apportion.model.money import plain
 from apportion.reports.report import Cell, Column, Report
 
@@ -39,10 +40,11 @@ class Screen:
 
 
 def report_sheet(report: Report) -> Sheet:
-    """The contract of `-o json`: with one currency its `currency`, `bill` and `rows` are also at the top level. What stands beside it is there
-    by its name, currency by currency.
+    """The contract of `-o json`: with money of one currency its `currency`, `bill` and `rows` are also at the top level. What stands beside it
+    is there by its name, currency by currency.
     """
     sections = _sections(report, "bill")
+    money = [part for part in sections if is_money(str(part["currency"]))] or sections
     value = {
         "report": report.name,
         "title": report.title,
@@ -51,7 +53,7 @@ def report_sheet(report: Report) -> Sheet:
         "policy": ", ".join(report.policies),
         "currencies": sections,
         **report.more,
-        **(sections[0] if len(sections) == 1 else {}),
+        **(money[0] if len(money) == 1 else {}),
         **{other.name: _sections(other, "waste") for other in report.beside},
     }
     notes = (

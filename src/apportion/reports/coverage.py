@@ -7,7 +7,7 @@ import pyarrow as pa
 from apportion.model.rows import RESIDUAL
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.sums import SIDES, by_currency, grouped, section, share_of, side_of, total
-from apportion.reports.words import percent, shown
+from apportion.reports.words import of_bill, percent, shown
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -32,7 +32,7 @@ def coverage(record: Record) -> Report:
         }
         parts = {side: percent(share_of(amount, bill)) for side, amount in sums.items()}
         sentences.append(
-            f"{parts['owners']} of the bill of {shown(bill, currency)} for {record.period} has an owner ({shown(sums['owners'], currency)}); "
+            f"{parts['owners']} of {of_bill(bill, currency)} for {record.period} has an owner ({shown(sums['owners'], currency)}); "
             f"{parts['idle']} is idle, {parts['unallocated']} is unallocated."
         )
     title = " ".join(sentences) or f"Nothing is posted for {record.period}."

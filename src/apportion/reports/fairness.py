@@ -8,7 +8,7 @@ from apportion.model.money import to_decimal, to_grains
 from apportion.model.rows import IDLE, REASONS, SYSTEM_OWNERS
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.sums import ZERO, by_currency, section, share_of, total
-from apportion.reports.words import percent, shown
+from apportion.reports.words import of_bill, percent, shown
 
 MEASURE = (
     "Moved is half the sum of all differences without their sign: what some would pay less and others more. "
@@ -164,7 +164,7 @@ def _sentence(period: str, currency: str, bill: Decimal, stakes: Sequence[Stake]
         f"({percent(share_of(between, bill))} of the bill)."
     )
     return (
-        f"By peak Shapley {shown(amount, currency)} would move: {percent(share_of(amount, bill))} of the bill of {shown(bill, currency)} for {period}, "
+        f"By peak Shapley {shown(amount, currency)} would move: {percent(share_of(amount, bill))} of {of_bill(bill, currency)} for {period}, "
         f"{percent(share_of(amount, compared))} of the {shown(compared, currency)} that can be compared.{more if idle else ''}"
     )
 

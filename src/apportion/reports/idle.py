@@ -7,11 +7,12 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.currencies import is_money
 from apportion.model.rows import IDLE
 from apportion.reports.held import beside
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.sums import by_currency, grouped, section, share_of, total
-from apportion.reports.words import percent, shown
+from apportion.reports.words import of_bill, percent, shown
 
 COLUMNS = (
     Column("pool", "pool"),
@@ -35,8 +36,9 @@ def idle(record: Record, carried_by: Mapping[str, str] | None = None) -> Report:
         made = section(currency, amount, COLUMNS, rows)
         sections.append(replace(made, totals=(*made.totals[:-1], None)))
         bill = total(posted["amount"].to_pylist())
+        paid = "paid" if is_money(currency) else "stands"
         sentences.append(
-            f"{shown(amount, currency)} of the bill of {shown(bill, currency)} for {record.period} paid for idle capacity ({percent(share_of(amount, bill))})."
+            f"{shown(amount, currency)} of {of_bill(bill, currency)} for {record.period} {paid} for idle capacity ({percent(share_of(amount, bill))})."
         )
     title = " ".join(sentences) or f"Nothing is posted for {record.period}."
     return Report(

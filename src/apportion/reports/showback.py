@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from apportion.model.currencies import is_money
 from apportion.model.rows import REASONS
 from apportion.reports.groups import DIMENSIONS, OWNERS, first_column, name_of, system_rank
 from apportion.reports.held import beside
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.sums import ZERO, by_currency, grouped, section, share_of, side_of, total
-from apportion.reports.words import counted, percent, shown
+from apportion.reports.words import counted, of_bill, percent, shown
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -81,9 +82,10 @@ def _title(record: Record) -> str:
             sides[side_of(team)] = total([sides.get(side_of(team), ZERO), amount])
             teams += side_of(team) == "owners"
         bill = total(posted["amount"].to_pylist())
-        owe = "owes" if teams == 1 else "owe"
+        many = "s" if teams == 1 else ""
+        owe = f"owe{many}" if is_money(currency) else f"stand{many} for"
         idle = f"; {percent(share_of(sides['idle'], bill))} is idle" if sides["idle"] else ""
         sentences.append(
-            f"{counted(teams, 'team')} {owe} {shown(sides['owners'], currency)} of the bill of {shown(bill, currency)} for {record.period}{idle}."
+            f"{counted(teams, 'team')} {owe} {shown(sides['owners'], currency)} of {of_bill(bill, currency)} for {record.period}{idle}."
         )
     return " ".join(sentences) or f"Nothing is posted for {record.period}."

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.currencies import is_money
 from apportion.reports.held import charges_in
 from apportion.reports.report import Cell, Column, Record, Report, Section
 from apportion.reports.sums import SIDES, ZERO, by_currency, grouped, section, side_of, total
@@ -79,7 +80,10 @@ def _sentence(rows: list[dict[str, Cell]], by: str, currency: str, owner: str) -
     amounts = {str(row[by]): row["amount"] for row in rows}
     highest = max(amounts, key=lambda step: (_money(amounts[step]), step))
     whole = total(_money(amount) for amount in amounts.values())
-    who = f"{owner} owes" if owner else "The bills come to"
+    owes, all_of_them = (
+        ("owes", "The bills come to") if is_money(currency) else ("stands for", "Together they stand for")
+    )
+    who = f"{owner} {owes}" if owner else all_of_them
     return f"{who} {shown(whole, currency)} over {counted(len(rows), by)}; the highest is {highest} with {shown(_money(amounts[highest]), currency)}."
 
 

@@ -1,17 +1,17 @@
-"""Figures inside sentences. Sentences are for reading, so money in them is rounded to the currency's minor unit."""
+"""Figures inside sentences. Sentences are for reading, so money in them is rounded to the currency's minor unit, and what is no money to its places."""
 
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 
-from apportion.model.currencies import MINOR_DIGITS
+from apportion.model.currencies import MINOR_DIGITS, QUANTITIES, is_money
 from apportion.model.money import GRAIN, round_children, to_decimal, to_grains
 
 UNKNOWN_PLACES = 2
 
 
 def places(currency: str) -> int:
-    return MINOR_DIGITS.get(currency, UNKNOWN_PLACES)
+    return MINOR_DIGITS.get(currency, QUANTITIES.get(currency, UNKNOWN_PLACES))
 
 
 def rounded(amount: Decimal, currency: str) -> Decimal:
@@ -23,6 +23,11 @@ def rounded(amount: Decimal, currency: str) -> Decimal:
 def shown(amount: Decimal, currency: str) -> str:
     """`1,234.50 USD`; what rounds to nothing is `0.00`, without a sign."""
     return f"{digits(rounded(amount, currency))} {currency}"
+
+
+def of_bill(whole: Decimal, currency: str) -> str:
+    """`the bill of 901,234.56 USD`; for what is no money, `the 5,120 gCO2e`."""
+    return f"the {'bill of ' if is_money(currency) else ''}{shown(whole, currency)}"
 
 
 def digits(amount: Decimal) -> str:

@@ -23,7 +23,7 @@ from apportion.verbs.explaining.jobs import job_charges, job_nodes, owner_text, 
 from apportion.verbs.explaining.lines import followers_node, placed_lines
 from apportion.verbs.explaining.owners import owner_nodes
 from apportion.verbs.explaining.pools import Scene, pool_nodes
-from apportion.verbs.explaining.rounding import rounding_node, thirty_digits
+from apportion.verbs.explaining.rounding import rounding_nodes, thirty_digits
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.explaining.target import Target, find_target
 from apportion.verbs.explaining.usage import Whose
@@ -94,7 +94,7 @@ def explain(project: Project, what: str, period: Period | str, step: Step = sile
             *pool_nodes(scene),
             *owners(target, computed, scene.whose),
             *(followers_node(scene.placed) if target.kind == "team" else ()),
-            rounding_node(rows, exact),
+            *rounding_nodes(rows, exact),
         ),
         also=target.also,
         basis=basis_of(ground.policy),

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from apportion.errors import ProjectError
 from apportion.model.rows import POSTINGS
 from apportion.model.times import Period, parse_period
+from apportion.reports.carbon import carbon
 from apportion.reports.coverage import coverage
 from apportion.reports.held import READ, held
 from apportion.reports.idle import idle
@@ -26,6 +27,7 @@ REPORTS: Mapping[str, Callable[..., Report]] = {
     "idle": idle,
     "held": held,
     "coverage": coverage,
+    "carbon": carbon,
 }
 
 
@@ -36,7 +38,7 @@ def report(project: Project, name: str, periods: str | list[Period], **options: 
     months = [parse_period(periods)] if isinstance(periods, str) else periods
     record = read_record(project, months)
     made = idle(record, carriers(project, months[-1])) if name == "idle" else REPORTS[name](record, **options)
-    return declared(made, basis_posted(project, months))
+    return made if name == "carbon" else declared(made, basis_posted(project, months))
 
 
 def declared(made: Report, basis: str) -> Report:

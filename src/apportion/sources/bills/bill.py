@@ -21,11 +21,14 @@ ROLES = ("bill", "reference")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a source reads: its name, whether its bills are posted or only compared with, and a currency that it insists on."""
+    """How a source reads: its name, whether its bills are posted or only compared with, a currency that it insists on, and the site whose
+    electricity they are for.
+    """
 
     source: str
     role: str = "bill"
     currency: str = ""
+    electricity_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

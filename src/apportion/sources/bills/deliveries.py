@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from apportion.errors import Problem
-from apportion.model.delivery import Delivery, Rows, Scope
+from apportion.model.delivery import Delivery, Rows, Scope, electricity_of
 from apportion.model.money import plain
 from apportion.model.times import Interval
 from apportion.sources.bills.bill import Bill, Reading
@@ -93,7 +93,7 @@ def problem(one: Noted, file: Taken, intake: Intake) -> Problem:
 
 
 def scopes(heaps: Iterable[Heap], reading: Reading) -> Iterator[Scope]:
-    """One for each issuer: its accounts and billing periods."""
+    """One for each issuer: its accounts and billing periods. A bill for a site's electricity speaks for that, too."""
     rows = {
         tuple(row.values())
         for heap in heaps
@@ -105,3 +105,6 @@ def scopes(heaps: Iterable[Heap], reading: Reading) -> Iterator[Scope]:
         accounts = tuple(sorted({account or "" for _, account, _, _ in own}))
         billing = tuple(sorted({Interval(start, end) for _, _, start, end in own}))
         yield Scope(issuer, accounts, (), billing, role=reading.role)
+    if reading.electricity_of:
+        spans = tuple(sorted({Interval(start, end) for _, _, start, end in rows}))
+        yield Scope(electricity_of(reading.electricity_of), (), (), spans, role=reading.role)

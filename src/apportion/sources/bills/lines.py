@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.errors import InputError
-from apportion.model.currencies import MINOR_DIGITS
+from apportion.model.currencies import BILLABLE
 from apportion.model.rows import CHARGE_CATEGORIES, COST_LINES, COSTS, FOCUS_NUMBERS, FOCUS_TEXT, SECOND
 from apportion.sources.bills.components import components
 from apportion.sources.bills.form import TIMES, Lines
@@ -123,7 +123,7 @@ class Written:
                 hint="correct `currency` in the stanza, or the file",
             )
         yield self.mark(none_of(category, CHARGE_CATEGORIES), "unknown-charge-category", self.no_category)
-        yield self.mark(none_of(currency, MINOR_DIGITS), "unknown-currency", self.no_currency)
+        yield self.mark(none_of(currency, BILLABLE), "unknown-currency", self.no_currency)
         yield self.mark(issuer.is_null(), "missing-issuer", lambda _: "InvoiceIssuerName is empty")
         found["BillingCurrency"] = pc.fill_null(currency, NO_CURRENCY)
         found["InvoiceIssuerName"] = pc.fill_null(pc.coalesce(issuer, found["ServiceProviderName"]), NO_ISSUER)

@@ -16,6 +16,7 @@ from apportion.errors import InputError
 FORMATS = {
     ".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".txt": "text", ".psv": "text", ".usv": "text", ".out": "text", ".log": "text", ".json": "json",
+    ".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".xlsx": "xlsx",
 }  # fmt: skip
 GLOB = frozenset("*?[")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from apportion.model.currencies import MINOR_DIGITS
+from apportion.model.currencies import BILLABLE
 from apportion.model.delivery import Delivery
 from apportion.model.times import Interval
 from apportion.sources.bills.bill import ROLES, Reading
@@ -19,7 +19,7 @@ from apportion.sources.focus.columns import form_of
 from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import stanza
 
-SETTINGS = ("role", "currency", *STORE_SETTINGS)
+SETTINGS = ("role", "currency", "electricity_of", *STORE_SETTINGS)
 FORMATS = ("csv", "parquet")
 STANZA = """\
 # A bill in FOCUS columns: a file, a folder or a glob.
@@ -33,7 +33,7 @@ path = "bills/*.csv"
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:
     """One delivery for each billing period in the files; with `window`, those periods whose middle lies in it."""
     found = stanza(settings, SETTINGS)
-    currency = found.word("currency", MINOR_DIGITS) if "currency" in settings else ""
-    reading = Reading(found.text("name"), found.word("role", ROLES, "bill"), currency)
+    currency = found.word("currency", BILLABLE) if "currency" in settings else ""
+    reading = Reading(found.text("name"), found.word("role", ROLES, "bill"), currency, found.text("electricity_of", ""))
     with Place.of(found, base) as place:
         yield from bill_deliveries(place.files(FORMATS), form_of, reading, window)

@@ -48,31 +48,43 @@ def refuse_tampered_charges(project: Project, target: Target, computed: pa.Table
 
 
 def job_nodes(computed: Computed, charges: pa.Table, own: Whose) -> tuple[Node, ...]:
+    """Pool by pool, in each currency that it is charged in."""
     policy, currencies = computed.world.policy, computed.plan.trace.setting.currencies
     placed = placed_lines(computed)
+    groups: dict[tuple[str, str], list[int]] = {}
+    for n, row in enumerate(charges.select(["pool", "bill"]).to_pylist()):
+        groups.setdefault((row["pool"], currencies.get(row["bill"], policy.currency)), []).append(n)
     nodes = []
-    for pool in sorted(set(charges["pool"].to_pylist())):
-        here = charges.filter(pc.equal(charges["pool"], pool))
-        units = sum(int(value) for value in here["unit_seconds"].to_pylist())
-        currency = currencies.get(here["bill"][0].as_py(), policy.currency)
-        amount = total(here["amount"].to_pylist())
+    for pool, currency in sorted(groups):
+        here = charges.take(groups[pool, currency])
+        units, amount = units_of(here), total(here["amount"].to_pylist())
         text = f"{pool}: {shown(amount, currency)} for {measure_of(policy.pools[pool]).amount(units)} on {counted(len(set(here['day'].to_pylist())), 'day')}"
         rule = clause(policy, f"shared by {policy.pools[pool].method.replace('_', ' ')}", "pools", pool)
         steps = (
             rule,
-            lines_node(placed, pool),
-            *conversion_nodes(computed, placed, pool),
-            *price_nodes(computed, pool),
+            lines_node(placed.only(currency), pool),
+            *conversion_nodes(computed, placed.only(currency), pool),
+            *price_nodes(computed, pool, currency),
             *usage_nodes(computed, pool, own),
             owner_node(here, currency),
-            *held_nodes(
-                [row for row in here.to_pylist() if currencies.get(row["bill"], policy.currency) == currency],
-                currency,
-                policy.pools[pool],
-            ),
+            *held_nodes(here.to_pylist(), currency, policy.pools[pool]),
         )
         nodes.append(Node(text, {"pool": pool, "amount": amount, "currency": currency, "units": str(units)}, steps))
     return tuple(nodes)
+
+
+def units_of(charges: pa.Table) -> int:
+    """Each bill of a pool is shared by the same units: they count once."""
+    counts: dict[tuple[str, object], int] = {}
+    for (workload, day, _, _), units in grouped_units(charges).items():
+        counts[workload, day] = max(counts.get((workload, day), 0), units)
+    return sum(counts.values())
+
+
+def grouped_units(charges: pa.Table) -> dict[tuple[str, object, str, str], int]:
+    keys = ["workload", "day", "bill", "component"]
+    found = charges.select([*keys, "unit_seconds"]).group_by(keys).aggregate([("unit_seconds", "sum")]).to_pylist()
+    return {(row["workload"], row["day"], row["bill"], row["component"]): int(row["unit_seconds_sum"]) for row in found}
 
 
 def owner_node(charges: pa.Table, currency: str) -> Node:

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.engine.lines import FOLLOWER
+from apportion.engine.lines import FOLLOWER, NO_CURRENCY
 from apportion.model.times import Interval, instant_text
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
@@ -21,6 +21,9 @@ class Placed:
     """Cost lines with the pool, bill and amount that the plan gave them."""
 
     table: pa.Table
+
+    def only(self, currency: str) -> "Placed":
+        return Placed(self.table.filter(pc.equal(self.table["currency"], currency)))
 
     def of(self, pool: str, span: Interval | None = None) -> pa.Table:
         """The lines of a pool, or those whose charge period touches a span."""

@@ -1,7 +1,7 @@
 """One pool's part of a figure: its rule, its cost lines, its price, whose usage, weights, idle, credits and adjustments."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -42,11 +42,19 @@ def pool_nodes(scene: Scene) -> tuple[Node, ...]:
     """Pools by falling size; several currencies are several nodes."""
     sums = grouped(scene.rows, ("currency", "pool"))
     order = sorted(sums, key=lambda key: (key[0], -abs(sums[key]), key[1]))
-    return tuple(pool_node(scene, currency, pool) for currency, pool in order)
+    own = {
+        currency: replace(
+            scene,
+            rows=scene.rows.filter(pc.equal(scene.rows["currency"], currency)),
+            placed=scene.placed.only(currency),
+        )
+        for currency, _ in order
+    }
+    return tuple(pool_node(own[currency], currency, pool) for currency, pool in order)
 
 
 def pool_node(scene: Scene, currency: str, pool: str) -> Node:
-    here = scene.rows.filter(pc.and_(pc.equal(scene.rows["currency"], currency), pc.equal(scene.rows["pool"], pool)))
+    here = scene.rows.filter(pc.equal(scene.rows["pool"], pool))
     reasons = {reason: amount for (reason,), amount in grouped(here, ("reason",)).items()}
     amount = total(reasons.values())
     text = f"{pool or NO_POOL}: {shown(amount, currency)} = {sum_text(reasons, currency)}"
@@ -86,7 +94,7 @@ def steps_of(scene: Scene, pool: str, reasons: Mapping[str, Decimal], currency: 
         for name, ends in ends_of(policy.pools).items()
         if pool in ends
     ]
-    steps += price_nodes(scene.computed, pool, scene.whose.span)
+    steps += price_nodes(scene.computed, pool, currency, scene.whose.span)
     if rule.meter and scene.whose.called:
         steps += usage_nodes(scene.computed, pool, scene.whose)
     if rule.weights and "usage" in reasons:

@@ -12,6 +12,7 @@ from apportion.engine.hours import local_start
 from apportion.engine.parts import Portion
 from apportion.engine.pools import PoolResult
 from apportion.engine.price import Played
+from apportion.model.currencies import is_money
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN, for_reading
 from apportion.model.times import Interval
@@ -21,6 +22,7 @@ from apportion.reports.words import places, shown
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.plan import Computed
 
+Where = tuple[str, Interval | None]  # a currency, and the span that is asked about
 DIGITS = 4
 DEAREST = 3
 
@@ -46,37 +48,34 @@ def measure_of(pool: Pool, scale: Scale | None = None) -> Measure:
     return Measure(unit if flow else f"{unit}-hours", natural if flow else natural / HOUR_S)
 
 
-def price_nodes(computed: Computed, name: str, span: Interval | None = None) -> tuple[Node, ...]:
-    """Over the period, or over the slots that touch a span."""
+def price_nodes(computed: Computed, name: str, currency: str, span: Interval | None = None) -> tuple[Node, ...]:
+    """In one currency, over the period or over the slots that touch a span."""
     result, pool = computed.plan.trace.pools.get(name), computed.world.policy.pools[name]
+    if pool.method == "rate_card" and not is_money(currency):
+        return (Node(f"{currency} has no price: it is shared by the units used", {"currency": currency}),)
     if pool.method == "rate_card":
         listed = ", ".join(f"{for_reading(price.price):f} per {price.per}" for price in pool.prices)
         return (Node(f"listed prices: {listed}", {"prices": [str(price.price) for price in pool.prices]}),)
     if result is not None and result.priced is not None and result.priced.played:
         return tuple(players_node(played) for played in result.priced.played)
     if result is not None and result.portions:
-        return tuple(portion_node(computed, result, portion, span) for portion in result.portions)
-    return curve_nodes(computed, result, span)
+        return tuple(portion_node(computed, result, portion, (currency, span)) for portion in result.portions)
+    return curve_nodes(computed, result, (currency, span))
 
 
-def portion_node(computed: Computed, result: PoolResult, portion: Portion, span: Interval | None) -> Node:
+def portion_node(computed: Computed, result: PoolResult, portion: Portion, where: Where) -> Node:
     """One of several measures: what it weighs beside the others, and its own price."""
     own = replace(result, market=portion.market, priced=portion.priced, portions=())
     text = f"by {portion.name}, which weighs {portion.weight}"
-    return Node(text, {"measure": portion.name, "weight": str(portion.weight)}, curve_nodes(computed, own, span))
+    return Node(text, {"measure": portion.name, "weight": str(portion.weight)}, curve_nodes(computed, own, where))
 
 
-def curve_nodes(computed: Computed, result: PoolResult | None, span: Interval | None) -> tuple[Node, ...]:
+def curve_nodes(computed: Computed, result: PoolResult | None, where: Where) -> tuple[Node, ...]:
     if result is None or result.priced is None or result.market is None or not result.priced.curve:
         return ()
-    currencies = sorted(
-        {
-            computed.plan.trace.setting.currencies[column.bill]
-            for columns in result.market.money.values()
-            for column in columns
-        }
-    )
-    return tuple(node for currency in currencies for node in currency_nodes(computed, result, currency, span))
+    bills = {column.bill for columns in result.market.money.values() for column in columns}
+    known = {computed.plan.trace.setting.currencies[bill] for bill in bills}
+    return tuple(currency_nodes(computed, result, *where)) if where[0] in known else ()
 
 
 def currency_nodes(computed: Computed, result: PoolResult, currency: str, span: Interval | None) -> list[Node]:
@@ -106,8 +105,9 @@ def currency_nodes(computed: Computed, result: PoolResult, currency: str, span: 
     mean = Fraction(grains, GRAIN) / (units * measure.natural)
     unit = measure.name.removesuffix("s") if measure.name.endswith("hours") else measure.name
     offered = "offered" if pool.method == "capacity_rate" else "used"
+    what = "price" if is_money(currency) else currency
     text = (
-        f"price per {unit}: {price_text(mean, currency)} on average = {shown(for_reading(Fraction(grains, GRAIN)), currency)} / "
+        f"{what} per {unit}: {price_text(mean, currency)} on average = {shown(for_reading(Fraction(grains, GRAIN)), currency)} / "
         f"{measure.amount(units)} {offered}"
     )
     if prices[0] != prices[-1]:

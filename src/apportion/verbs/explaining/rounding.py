@@ -20,12 +20,22 @@ def thirty_digits(grains: int) -> str:
         return f"{Decimal(grains).scaleb(-GRAIN_PLACES):.30f}"
 
 
+def rounding_nodes(rows: pa.Table, exact: Sequence[int]) -> tuple[Node, ...]:
+    """Currency by currency: they are never added."""
+    currencies = rows["currency"].to_pylist()
+    own = {
+        known: [n for n, currency in enumerate(currencies) if currency == known] for known in sorted(set(currencies))
+    }
+    return tuple(rounding_node(rows.take(at), [exact[n] for n in at]) for at in own.values())
+
+
 def rounding_node(rows: pa.Table, exact: Sequence[int]) -> Node:
     """The sum of a selection, and the posting that rounding moved most."""
+    currency = rows["currency"][0].as_py()
     posted = total(rows["amount"].to_pylist())
     moves = [to_grains(amount) - grains for amount, grains in zip(rows["amount"].to_pylist(), exact, strict=True)]
-    text = f"rounding: exactly {thirty_digits(sum(exact))}, posted {plain(posted)}, in {counted(len(rows), 'posting')} of whole nanos"
-    facts = {"exact": thirty_digits(sum(exact)), "posted": posted, "postings": len(rows)}
+    text = f"rounding: exactly {thirty_digits(sum(exact))}, posted {plain(posted)} {currency}, in {counted(len(rows), 'posting')} of whole nanos"
+    facts = {"exact": thirty_digits(sum(exact)), "posted": posted, "currency": currency, "postings": len(rows)}
     if not any(moves):
         return Node(text + "; nothing had to be rounded", facts)
     most = max(range(len(moves)), key=lambda n: (abs(moves[n]), -n))
