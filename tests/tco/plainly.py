@@ -126,7 +126,7 @@ def follow(asset: Mapping[str, Any], inventory: Mapping[str, Any], last: date, b
             return
         if today in upgrades:
             one = upgrades[today]
-            part = share(one.get("replaces", 0), cost / many) * many / cost
+            part = share(one.get("replaces", 0), cost / many) * many / cost if cost else Fraction(0)
             proceeds, price = (Fraction(str(one.get(key, 0))) * many for key in ("proceeds", "price"))
             book.spend(today, id_, here, value * part - proceeds, "Adjustment")
             book.pay(today, id_, price - proceeds)

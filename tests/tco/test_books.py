@@ -23,14 +23,16 @@ HOURS = {
 }
 
 
-def project_of_the_page(folder: Path, policy: int, months: tuple[str, str] = ("2026-01", "2026-12")) -> Project:
+def project_of_the_page(folder: Path, policy: int, months: tuple[str, str] = ("2026-06", "2026-07")) -> Project:
     """Its files, with the first or the second of its policies, over some of its months."""
     policies = []
     for snippet in snippets(PAGE.read_text("utf-8")):
         if snippet.file == "policy.yaml":
             policies.append(snippet.text)
         elif snippet.file:
-            text = snippet.text.replace("2026-12", months[1]).replace('"2026-01"', f'"{months[0]}"')
+            text = snippet.text.replace('since = "2026-06"', f'since = "{months[0]}"').replace(
+                'until = "2026-07"', f'until = "{months[1]}"'
+            )
             (folder / snippet.file).write_text(text, "utf-8")
     (folder / "policy.yaml").write_text(policies[policy], "utf-8")
     return open_project(folder)
