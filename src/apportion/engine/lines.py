@@ -20,7 +20,7 @@ from apportion.engine.services import hand_on
 from apportion.engine.ties import rivalries, tie_charges
 from apportion.engine.wide import LARGEST_INT
 from apportion.errors import PolicyError, Problem
-from apportion.model.currencies import MINOR_DIGITS, is_money
+from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.money import to_grains
 from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
@@ -280,7 +280,7 @@ def bills_of(
     """
     found = []
     for bill in read_bills(lines, bill_of, amounts):
-        if exchange is None or bill.currency == exchange.policy.currency or not is_convertible(bill.currency):
+        if exchange is None or bill.currency == exchange.policy.currency or bill.currency not in MINOR_DIGITS:
             found.append(bill)
             continue
         mine = pc.equal(bill_of, bill.id)
@@ -291,10 +291,6 @@ def bills_of(
         total = convert_total(bill.total, rate.rate)
         found.append(replace(bill, currency=exchange.policy.currency, total=total, conversion=how))
     return tuple(found), amounts
-
-
-def is_convertible(currency: str) -> bool:
-    return currency in MINOR_DIGITS and is_money(currency)
 
 
 def families(lines: pa.Table, placed: Placed, bill_of: pa.Array) -> np.ndarray:

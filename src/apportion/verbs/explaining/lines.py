@@ -6,7 +6,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.engine.lines import FOLLOWER, NO_CURRENCY
+from apportion.engine.lines import FOLLOWER
 from apportion.model.times import Interval, instant_text
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
