@@ -25,9 +25,8 @@ def current(place: Place, formats: Collection[str]) -> list[InputFile]:
     listed = next((found for select in LAYOUTS if (found := select(place)) is not None), None)
     if listed is None:
         return place.files(formats)
-    files = []
-    for one in sorted({one.name: one for one in listed}.values(), key=lambda one: one.name):
-        file = replace(place.file(one.name, formats), stated=one.stated)
+    stated = {one.name: one.stated for one in listed}
+    files = [replace(file, stated=stated[file.name]) for file in place.picked(sorted(stated), formats)]
+    for file in files:
         same_size(file)
-        files.append(file)
     return files

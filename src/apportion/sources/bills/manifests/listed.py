@@ -69,7 +69,7 @@ def same_size(file: InputFile) -> None:
     """Before anything is read. Of packed text some vendors state the unpacked size, so that is left to the row count."""
     stated = file.stated.size if file.stated else None
     size = file.path.stat().st_size
-    if stated is not None and stated != size and not file.path.name.endswith(".gz"):
+    if stated is not None and stated != size and not file.name.endswith(".gz"):
         raise mismatch(file, f"{size} bytes, where its manifest says {stated}")
 
 
