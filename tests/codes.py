@@ -14,7 +14,9 @@ class Takers:
     """Who takes a code, and at which place among the arguments: functions and error classes by module, and methods."""
 
     names: dict[tuple[str, str], int] = field(default_factory=dict)
-    methods: dict[str, int] = field(default_factory=dict)
+    methods: dict[str, set[int]] = field(
+        default_factory=dict
+    )  # classes may have methods of one name with other arguments
     own_methods: dict[tuple[str, str], int | None] = field(default_factory=dict)  # what `self.name` means in a module
 
 
@@ -71,7 +73,7 @@ def add_methods(takers: Takers, module: str, node: ast.ClassDef) -> None:
     for part in node.body:
         if isinstance(part, ast.FunctionDef) and part.name != "__init__":
             place = takers.own_methods[module, part.name] = place_of_code(part)
-            takers.methods.update({} if place is None else {part.name: place})
+            takers.methods.setdefault(part.name, set()).update(set() if place is None else {place})
 
 
 def place_in_class(node: ast.ClassDef) -> int | None:
@@ -102,14 +104,17 @@ class Reach:
             if isinstance(node, ast.ImportFrom) and node.module:
                 self.names |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
 
-    def place(self, call: ast.Call) -> int | None:
+    def places(self, call: ast.Call) -> set[int]:
         """Where the call gives a code, if it does."""
         if isinstance(call.func, ast.Name):
-            return self.takers.names.get(self.names.get(call.func.id, ("", "")))
-        if isinstance(call.func, ast.Attribute):
-            name = call.func.attr
-            return self.takers.own_methods.get((self.module, name), self.takers.methods.get(name))
-        return None
+            place = self.takers.names.get(self.names.get(call.func.id, ("", "")))
+        elif isinstance(call.func, ast.Attribute) and self.is_guess(call):
+            return self.takers.methods.get(call.func.attr, set())
+        elif isinstance(call.func, ast.Attribute):
+            place = self.takers.own_methods[self.module, call.func.attr]
+        else:
+            place = None
+        return set() if place is None else {place}
 
     def is_guess(self, call: ast.Call) -> bool:
         """A method known by its name alone may be another class's of the same name."""
@@ -122,12 +127,16 @@ def code_values(node: ast.AST, reach: Reach) -> Iterator[ast.expr]:
         names = [argument.arg for argument in node.args.args]
         defaults = dict(zip(reversed(names), reversed(node.args.defaults), strict=False))
         yield from [defaults["code"]] if "code" in defaults else []
-    if isinstance(node, ast.Call) and (place := reach.place(node)) is not None:
-        given = [word.value for word in node.keywords if word.arg == "code"] or node.args[place:][:1]
-        if reach.is_guess(node):
-            given = [value for value in given if isinstance(value, ast.Constant) and SLUG.fullmatch(str(value.value))]
-        for value in given:
+    if isinstance(node, ast.Call):
+        for value in (value for place in reach.places(node) for value in given(node, place, reach)):
             yield from (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+
+
+def given(call: ast.Call, place: int, reach: Reach) -> list[ast.expr]:
+    found = [word.value for word in call.keywords if word.arg == "code"] or call.args[place:][:1]
+    if not reach.is_guess(call):
+        return found
+    return [value for value in found if isinstance(value, ast.Constant) and SLUG.fullmatch(str(value.value))]
 
 
 def is_passed_on(value: ast.expr) -> bool:

@@ -43,7 +43,6 @@ def test_a_correction_lies_in_the_month_of_its_usage_and_names_what_it_corrects(
     ("text", "said"),
     [
         ("lineItem/tenantId,usage/consumedQuantity\n1,2\n", "cost/myCost"),
-        ("BilledCost,EffectiveCost\n1,2\n", "cost/myCost"),
     ],
 )
 def test_another_report_is_refused(text: str, said: str, tmp_path: Path) -> None:
@@ -52,3 +51,10 @@ def test_another_report_is_refused(text: str, said: str, tmp_path: Path) -> None
         list(read({"name": "o", "kind": "oracle", "path": "usage.csv"}, tmp_path))
     assert said in str(caught.value)
     assert "usage-csv" in caught.value.hint
+
+
+def test_another_vendors_bill_is_sent_to_its_own_kind(tmp_path: Path) -> None:
+    (tmp_path / "bill.csv").write_text("lineItem/UnblendedCost,lineItem/LineItemType\n1,Usage\n", "utf-8")
+    with pytest.raises(InputError, match="another-vendors-file") as caught:
+        list(read({"name": "o", "kind": "oracle", "path": "bill.csv"}, tmp_path))
+    assert "kind = 'aws'" in caught.value.hint

@@ -15,7 +15,7 @@ from apportion.model.rows import COST_LINES
 from apportion.model.times import Interval, Period, parse_instant, zone_named
 from apportion.sources.bills.components import component_of
 from apportion.sources.files.paths import InputFile
-from apportion.sources.focus.columns import layout
+from apportion.sources.focus.rules import layout
 from tests.sources import making
 
 OCTOBER = {"BillingPeriodStart": "2026-10-01T00:00:00Z", "BillingPeriodEnd": "2026-11-01T00:00:00Z"}

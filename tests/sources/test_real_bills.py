@@ -26,6 +26,7 @@ FILES = (
     "focus_toolkit_synthetic/focus_1_3_cost_and_usage_gcp.csv",
     "focus_toolkit_synthetic/synthetic_focus_1_4_cost_and_usage.csv",
 )
+FAULTS = {FILES[0]: ["unequal-cost"]}  # one credit of the real bill is rounded
 
 
 def deliveries(name: str) -> list[Delivery]:
@@ -62,7 +63,7 @@ def test_nothing_is_lost(name: str) -> None:
     for column in ("ChargeCategory", "ServiceName", "BillingAccountId", "ResourceId", "InvoiceIssuerName"):
         assert Counter(line[column] for line in lines) == Counter(row[column] for row in rows)
     assert len({line["line_id"] for line in lines}) == len(lines)
-    assert [problem for delivery in found for problem in delivery.problems] == []
+    assert [problem.code for delivery in found for problem in delivery.problems] == FAULTS.get(name, [])
     assert {line["problem"] for line in lines} == {None}
 
 

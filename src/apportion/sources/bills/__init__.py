@@ -5,7 +5,12 @@ A vendor's source says which columns of a file it reads and how a block of rows 
     part         a block of rows as they stand, read exactly or refused with the line
     form         what a vendor says about a file
     lines        FOCUS columns to cost lines, with what is wrong with some of them
-    bill         the files of a source, one after the other
+    manifests    which files count now, where a vendor says so
+    vendors      whose file it is, by its header
+    datasets     the four datasets of FOCUS
+    bill         a file read as a whole
+    intake       the files of a source block by block, into the spool
+    watch        for a vendor that must see all lines before any is handed over
     placing      lines without a readable period
     identity     ids that depend on contents alone
     deliveries   lines by billing period, with their problems, files and scopes

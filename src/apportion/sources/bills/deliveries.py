@@ -14,17 +14,18 @@ from apportion.sources.bills.form import FormOf
 from apportion.sources.bills.intake import Intake
 from apportion.sources.bills.spool import IN_MEMORY, Heap
 from apportion.sources.bills.taken import Noted, Taken
+from apportion.sources.bills.watch import Watch
 from apportion.sources.files.paths import InputFile
 
 SCOPE = ["InvoiceIssuerName", "BillingAccountId", "billing_start_s", "billing_end_s"]
 
 
 def bill_deliveries(
-    files: Sequence[InputFile], form_of: FormOf, reading: Reading, window: Interval | None
+    files: Sequence[InputFile], form_of: FormOf, reading: Reading, window: Interval | None, watch: Watch | None = None
 ) -> Iterator[Delivery]:
     """All files of a source, read in blocks; with `window`, those billing periods whose middle lies in it."""
     with TemporaryDirectory(prefix="apportion-") as folder:
-        intake = Intake(Path(folder), reading)
+        intake = Intake(Path(folder), reading, watch)
         for file in files:
             intake.read(file, form_of)
         yield from hand_over(intake, window)
@@ -41,6 +42,7 @@ def deliveries(bills: Sequence[Bill], reading: Reading, window: Interval | None)
 
 def hand_over(intake: Intake, window: Interval | None) -> Iterator[Delivery]:
     intake.settle()
+    intake.watch.settle(intake.files, intake.spool)
     for covered in windows(intake):
         middle = (covered.start_s + covered.end_s) // 2  # a zone's midnight is some hours off the bill's own bounds
         if window is None or window.start_s <= middle < window.end_s:

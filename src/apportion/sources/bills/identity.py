@@ -15,6 +15,7 @@ from apportion.model.rows import ADDED, FOCUS_NUMBERS, FOCUS_TEXT
 SECONDS = ("billing_start_s", "billing_end_s", "charge_start_s", "charge_end_s")
 FIELD, PAIR, WORD = "\x1f", "\x1e", "\x1d"
 BYTES = 16  # of a SHA-256, written as 32 digits
+CHANGING = ("status",)  # a line that becomes final is the same line
 HEX = np.array([f"{byte:02x}" for byte in range(256)], "S2")
 
 
@@ -65,7 +66,7 @@ def content(lines: pa.Table) -> pa.Array:
             parts += [pa.scalar(between), pc.cast(column, pa.string())]
             between = ""
         between += FIELD
-    parts += [said(lines[name], name) for name in ADDED if lines[name].null_count < len(lines)]
+    parts += [said(lines[name], name) for name in ADDED if name not in CHANGING and lines[name].null_count < len(lines)]
     joined = pc.binary_join_element_wise(*parts, pa.scalar(between), "", null_handling="replace", null_replacement="")
     return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined
 

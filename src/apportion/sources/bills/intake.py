@@ -15,10 +15,12 @@ from apportion.errors import InputError
 from apportion.sources.bills.bill import Bill, Reading
 from apportion.sources.bills.form import Form, FormOf
 from apportion.sources.bills.lines import SCHEMA, Written
+from apportion.sources.bills.manifests.listed import as_stated
 from apportion.sources.bills.part import Fault, Part
 from apportion.sources.bills.placing import TIMES_S, no_billing_period, place
 from apportion.sources.bills.spool import Spool
 from apportion.sources.bills.taken import Noted, Taken
+from apportion.sources.bills.watch import Watch
 from apportion.sources.cells.money import total
 from apportion.sources.files.flow import BLOCK_ROWS, flowing
 from apportion.sources.files.paths import InputFile
@@ -30,9 +32,10 @@ NEVER_ENDED = "the last line has no end: the file may have been cut off"
 class Intake:
     """What was read so far. Lines that lack a time wait until all files are read: a period is found for them then."""
 
-    def __init__(self, folder: Path, reading: Reading) -> None:
+    def __init__(self, folder: Path, reading: Reading, watch: Watch | None = None) -> None:
         self.reading = reading
-        self.spool = Spool(folder, reading.source)
+        self.watch = watch or Watch()
+        self.spool = Spool(folder, reading.source, self.watch.finish)
         self.files: list[Taken] = []
         self.waiting: list[pa.Table] = []
         self.seen: dict[str, str] = {}
@@ -51,6 +54,7 @@ class Intake:
                 part = Part(flow.where, block, rows, [])
                 written = Written(part, forms[0].translate(part), taken.lines)
                 lines = pa.table(written.columns(self.reading.currency), schema=SCHEMA)
+                self.watch.see(taken, forms[0], lines)
                 self.take(taken, lines, ((fault, line_of(fault, written)) for fault in part.faults))
                 rows += block.num_rows
             end = flow.end
@@ -61,6 +65,7 @@ class Intake:
                 where=end.bad_rows[0].where,
                 hint="the file is cut off or damaged: fetch it again",
             )
+        as_stated(file, rows, end.sha256)
         once(end, self.seen, rows)
         for note in (*forms[0].notes, *ending(end)) if forms else ():
             taken.note(note)

@@ -4,7 +4,7 @@ A line's id is a hash of what it says. Equal lines differ by their number, which
 kept beside the lines, and the ids are made when the lines are read back.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from apportion.model.rows import COST_LINES
 from apportion.sources.bills.identity import BYTES, hashes_of, id_column, repeated
 from apportion.sources.bills.lines import SCHEMA
 
+Finish = Callable[[pa.Table], pa.Table]  # what is done to a block of lines on its way out
 IN_MEMORY = 2**18  # lines of one billing period
 
 
@@ -31,7 +32,8 @@ class Spots(NamedTuple):
 class Heap:
     """The lines of one billing period."""
 
-    def __init__(self, folder: Path, start_s: int, source: str) -> None:
+    def __init__(self, folder: Path, start_s: int, source: str, finish: Finish) -> None:
+        self.finish = finish
         self.file = folder / f"{start_s}.parquet"
         self.marks = folder / f"{start_s}.ids"
         self.source = source
@@ -83,7 +85,7 @@ class Heap:
             for place in again[np.searchsorted(again, first) : np.searchsorted(again, first + len(hashes))].tolist():
                 hashes[place - first] = np.frombuffer(self.repeats[place], np.uint8)
             first += block.num_rows
-            whole = block.append_column("line_id", id_column(hashes))
+            whole = self.finish(block).append_column("line_id", id_column(hashes))
             whole = whole.append_column("source", pa.repeat(pa.scalar(self.source), block.num_rows))
             yield whole.select(COST_LINES.names).cast(COST_LINES)
 
@@ -91,6 +93,7 @@ class Heap:
         if self.writer is None:
             yield from self.blocks
             return
+        self.writer.close()
         with pq.ParquetFile(self.file) as file:
             for number in range(file.num_row_groups):
                 yield file.read_row_group(number).cast(SCHEMA)
@@ -99,7 +102,8 @@ class Heap:
 class Spool:
     """All lines of a source's files, each with all its times."""
 
-    def __init__(self, folder: Path, source: str) -> None:
+    def __init__(self, folder: Path, source: str, finish: Finish) -> None:
+        self.finish = finish
         self.folder = folder
         self.source = source
         self.heaps: dict[int, Heap] = {}
@@ -112,7 +116,7 @@ class Spool:
         places = np.zeros(len(starts), np.int64)
         distinct = np.unique(starts).tolist()
         for start_s in distinct:
-            heap = self.heaps.setdefault(start_s, Heap(self.folder, start_s, self.source))
+            heap = self.heaps.setdefault(start_s, Heap(self.folder, start_s, self.source, self.finish))
             rows: Any = np.flatnonzero(starts == start_s) if len(distinct) > 1 else np.arange(len(starts))
             places[rows] = heap.count + np.arange(len(rows))
             heap.add(lines.take(rows) if len(distinct) > 1 else lines, hashes[rows].tobytes())

@@ -5,7 +5,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from apportion.errors import InputError
-from apportion.sources.files.paths import InputFile
+from apportion.sources.files.paths import InputFile, open_file
 from apportion.sources.files.sheet import Choose, Sheet, unique_columns
 from apportion.sources.files.stream import FREE_BYTES, LARGEST_RATIO, Stream, corrupt, too_large
 
@@ -18,9 +18,7 @@ def read_columnar(file: InputFile, choose: Choose) -> Sheet:
     with Stream(file) as stream:
         data = stream.read_all()
         if not data:
-            raise InputError(
-                "empty-file", f"{file.name} is empty", where=file.name, hint="fetch the file again, or remove it"
-            )
+            raise nothing(file)
         try:
             table, header = decode(file, data, choose)
         except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
@@ -28,6 +26,18 @@ def read_columnar(file: InputFile, choose: Choose) -> Sheet:
         return Sheet(
             file, header, table, stream.sha256, stream.content_sha256, lambda row: f"{file.name}: row {row + 1}"
         )
+
+
+def columnar_header(file: InputFile) -> tuple[str, ...]:
+    """The names of the columns, from the footer alone."""
+    with Stream(file) as stream, open_file(file) as raw:
+        data = pa.BufferReader(stream.read_all()) if stream.packed else raw
+        if not stream.raw.peek(1) and not stream.packed:
+            raise nothing(file)
+        try:
+            return tuple(pq.read_schema(data).names)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise corrupt(file, f"it is no whole Parquet file ({first_line(error)})") from error
 
 
 def decode(file: InputFile, data: bytes, choose: Choose) -> tuple[pa.Table, tuple[str, ...]]:
@@ -84,6 +94,10 @@ def check_texts(file: InputFile, table: pa.Table, size: int) -> None:
         )
         if length > max(2**30, LARGEST_RATIO * size):
             raise too_large(file, f"one of its columns unpacks to {length} bytes")
+
+
+def nothing(file: InputFile) -> InputError:
+    return InputError("empty-file", f"{file.name} is empty", where=file.name, hint="fetch the file again, or remove it")
 
 
 def first_line(error: BaseException) -> str:

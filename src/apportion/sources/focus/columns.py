@@ -1,85 +1,79 @@
-"""Which of a file's columns is which FOCUS column. Matched by name, never by place; the version follows from the names."""
+"""The columns of FOCUS 1.0 to 1.4, Cost and Usage: since which version, until which, whether a file must have them, and what they hold.
 
-from collections.abc import Mapping, Sequence
+Facts from the specification (https://focus.finops.org), whose versions differ in columns alone: what 1.0 made mandatory is so in 1.4, but
+for ProviderName and PublisherName, which 1.3 replaced and 1.4 removed. The version of a file follows from the columns that it has.
+"""
+
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from apportion.model.rows import FOCUS_NUMBERS, FOCUS_TEXT
-from apportion.sources.bills.form import TIMES, Form, Lines
-from apportion.sources.bills.part import Fault, Part
-from apportion.sources.files.paths import InputFile
-from apportion.sources.files.sheet import missing_columns
-
-READ = (*FOCUS_NUMBERS, *FOCUS_TEXT, *TIMES, "Tags", "x_Component")
-ALIASES = {  # before 1.3 the seller was ProviderName; one vendor writes it `provider`
-    "ServiceProviderName": ("ProviderName", "Provider", "PublisherName", "InvoiceIssuerName"),
-    "InvoiceIssuerName": ("ServiceProviderName", "ProviderName", "Provider", "PublisherName"),
-    "EffectiveCost": ("BilledCost",),
-}
-REQUIRED = (
-    "EffectiveCost", "BillingCurrency", *TIMES, "ChargeCategory", "BillingAccountId", "InvoiceIssuerName", "ServiceName",
-)  # fmt: skip
-EXPECTED = (
-    "BilledCost",
-    "ContractedCost",
-    "ListCost",
-    "ServiceCategory",
-)  # mandatory in FOCUS, but nothing is lost without them
-SINCE = (  # columns that a version was the first to have, newest version first
-    ("1.4", ("InvoiceDetailId", "CommitmentProgramEligibilityDetails")),
-    ("1.3", ("ServiceProviderName", "HostProviderName", "AllocatedMethodId", "AllocatedResourceId", "ContractApplied")),
-    ("1.2", ("InvoiceId", "PricingCurrency", "BillingAccountType", "SubAccountType")),
-    (
-        "1.1",
-        ("CapacityReservationId", "CommitmentDiscountQuantity", "ServiceSubcategory", "SkuMeter", "SkuPriceDetails"),
-    ),
-)
+VERSIONS = ("1.0", "1.1", "1.2", "1.3", "1.4")
+MANDATORY, CONDITIONAL, RECOMMENDED = "mandatory", "conditional", "recommended"
+TABLE = """
+1.0  -    mandatory    filled  BilledCost:decimal BillingAccountId BillingCurrency BillingPeriodEnd:time BillingPeriodStart:time
+1.0  -    mandatory    filled  ChargeCategory ChargePeriodEnd:time ChargePeriodStart:time ContractedCost:decimal EffectiveCost:decimal
+1.0  -    mandatory    filled  InvoiceIssuerName ListCost:decimal ServiceCategory ServiceName
+1.0  -    mandatory    empty   BillingAccountName ChargeClass ChargeDescription PricingQuantity:decimal PricingUnit
+1.0  1.3  mandatory    filled  ProviderName PublisherName
+1.0  -    conditional  empty   CommitmentDiscountCategory CommitmentDiscountId CommitmentDiscountName CommitmentDiscountStatus
+1.0  -    conditional  empty   CommitmentDiscountType ConsumedQuantity:decimal ConsumedUnit ContractedUnitPrice:decimal ListUnitPrice:decimal
+1.0  -    conditional  empty   PricingCategory RegionId RegionName ResourceId ResourceName ResourceType SkuId SkuPriceId
+1.0  -    conditional  empty   SubAccountId SubAccountName Tags:json
+1.0  -    recommended  empty   AvailabilityZone
+1.0  -    recommended  filled  ChargeFrequency
+1.1  -    conditional  empty   CapacityReservationId CapacityReservationStatus CommitmentDiscountQuantity:decimal CommitmentDiscountUnit
+1.1  -    conditional  empty   SkuMeter SkuPriceDetails:json
+1.1  -    recommended  filled  ServiceSubcategory
+1.2  -    conditional  filled  BillingAccountType PricingCurrency PricingCurrencyEffectiveCost:decimal
+1.2  -    conditional  empty   InvoiceId SubAccountType PricingCurrencyContractedUnitPrice:decimal PricingCurrencyListUnitPrice:decimal
+1.3  -    mandatory    filled  ServiceProviderName
+1.3  -    mandatory    empty   HostProviderName
+1.3  -    conditional  empty   AllocatedMethodId AllocatedResourceId AllocatedResourceName AllocatedTags:json ContractApplied:json
+1.3  -    recommended  empty   AllocatedMethodDetails:json
+1.4  -    conditional  empty   CommitmentProgramEligibilityDetails:json InvoiceDetailId
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """`columns` names the file's column for each FOCUS column that it has; `derived` those taken from another FOCUS column."""
+class Column:
+    """`until` is the last version that had it, "" for those that still do; `empty` says whether its cells may be."""
 
-    version: str
-    columns: Mapping[str, str]
-    derived: Mapping[str, str]
-    lacking: tuple[str, ...]
-    extra: int  # columns that are not read, x_ columns among them
-
-
-def layout(header: Sequence[str], file: InputFile) -> Layout:
-    """Refuses a file that lacks a column which cannot be derived safely."""
-    folded = {name.casefold(): name for name in reversed(header)}
-
-    def find(name: str) -> str | None:
-        return name if name in header else folded.get(name.casefold())
-
-    columns: dict[str, str] = {}
-    derived: dict[str, str] = {}
-    for name in READ:
-        taken = next((source for source in (name, *ALIASES.get(name, ())) if find(source)), None)
-        if taken is not None:
-            columns[name] = str(find(taken))
-        if taken not in (name, None):
-            derived[name] = columns[name]
-    version = next((version for version, names in SINCE if any(find(name) for name in names)), "1.0")
-    missing = [name for name in REQUIRED if name not in columns]
-    if missing:
-        hint = f"the file looks like FOCUS {version}; is it a Cost and Usage file with a header, separated by commas?"
-        raise missing_columns(missing, header, file, hint)
-    lacking = tuple(name for name in EXPECTED if name not in columns)
-    return Layout(version, columns, derived, lacking, len(set(header) - set(columns.values())))
+    name: str
+    kind: str
+    since: str
+    until: str
+    level: str
+    empty: bool
 
 
-def form_of(header: Sequence[str], file: InputFile) -> Form:
-    found = layout(header, file)
+def listed(table: str) -> dict[str, Column]:
+    found = {}
+    for line in table.strip().splitlines():
+        since, until, level, cells, *names = line.split()
+        for name, _, kind in (word.partition(":") for word in names):
+            found[name] = Column(name, kind or "text", since, until.strip("-"), level, cells == "empty")
+    return found
 
-    def translate(part: Part) -> Lines:
-        return Lines({name: part.cells(column) for name, column in found.columns.items()})
 
-    notes = [
-        Fault(-1, "derived-column", f"there is no column {name}: {source} is taken for it")
-        for name, source in found.derived.items()
-        if name != "ServiceProviderName"  # its older name is the same thing
-    ]
-    notes += [Fault(-1, "column-not-given", f"there is no column {name}: it stays empty") for name in found.lacking]
-    return Form(f"FOCUS {found.version}", tuple(found.columns.values()), translate, tuple(notes))
+COLUMNS = listed(TABLE)
+
+
+def columns_of(version: str) -> list[Column]:
+    """Those that a version knows."""
+    return [one for one in COLUMNS.values() if one.since <= version and (not one.until or version <= one.until)]
+
+
+def version_of(names: Collection[str]) -> str:
+    """The oldest version that has all of the columns."""
+    return max((COLUMNS[name].since for name in names if name in COLUMNS), default=VERSIONS[0])
+
+
+def contradiction(stated: str, names: Collection[str]) -> str:
+    """Why a file with these columns cannot be of the version stated, "" where it can."""
+    newer = sorted(name for name in names if name in COLUMNS and COLUMNS[name].since > stated)
+    if newer:
+        return f"it has {newer[0]}, which came with {COLUMNS[newer[0]].since}"
+    lacking = sorted(
+        one.name for one in columns_of(stated) if one.level == MANDATORY and one.since > "1.0" and one.name not in names
+    )
+    return f"it lacks {lacking[0]}, which is mandatory since {COLUMNS[lacking[0]].since}" if lacking else ""

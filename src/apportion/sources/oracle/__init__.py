@@ -14,9 +14,10 @@ from apportion.sources.bills.bill import ROLES, Reading
 from apportion.sources.bills.deliveries import bill_deliveries
 from apportion.sources.files.places import Place
 from apportion.sources.oracle.columns import form_of
+from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import stanza
 
-SETTINGS = ("role", "currency")
+SETTINGS = ("role", "currency", *STORE_SETTINGS)
 FORMATS = ("csv",)
 STANZA = """\
 # Cost reports of Oracle Cloud, as they lie in the tenancy's report bucket.

@@ -19,6 +19,7 @@ from apportion.model.rows import SECOND
 from apportion.sources.bills.form import Form, Lines
 from apportion.sources.bills.part import Part
 from apportion.sources.bills.placing import month
+from apportion.sources.bills.vendors import refuse_others
 from apportion.sources.cells.labels import labels_from_columns
 from apportion.sources.files.paths import InputFile
 from apportion.sources.files.sheet import missing_columns
@@ -64,6 +65,7 @@ CATEGORIES = {  # by the beginning of product/service
 
 
 def form_of(header: Sequence[str], file: InputFile) -> Form:
+    refuse_others(header, file, "oracle")
     missing = [name for name in REQUIRED if name not in header]
     if missing:
         raise missing_columns(missing, header, file, "is it a cost report (cost-csv), and no usage report (usage-csv)?")
