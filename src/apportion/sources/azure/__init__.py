@@ -25,9 +25,10 @@ from apportion.sources.bills.bill import ROLES, Bill, Reading, read_bills
 from apportion.sources.bills.deliveries import deliveries
 from apportion.sources.bills.manifests import current
 from apportion.sources.files.places import Place
+from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import Stanza, stanza
 
-SETTINGS = ("amortised", "dataset", "date_form", "role", "currency")
+SETTINGS = ("amortised", "dataset", "date_form", "role", "currency", *STORE_SETTINGS)
 FORMATS = ("csv", "parquet")
 STANZA = """\
 # Azure's cost exports: actual costs, and where there are reservations or savings plans the amortised costs beside them.
