@@ -56,7 +56,9 @@ def test_amortised_in_and_prepaid_out(tmp_path: Path) -> None:
     written(tmp_path, charges)
     lines = pair(tmp_path)
     used_up = sum(line["EffectiveCost"] for line in lines if line["CommitmentDiscountStatus"])
-    paid = sum(line["BilledCost"] for line in lines if line["ChargeCategory"] == "Purchase" and line["CommitmentDiscountId"])
+    paid = sum(
+        line["BilledCost"] for line in lines if line["ChargeCategory"] == "Purchase" and line["CommitmentDiscountId"]
+    )
     assert paid == Decimal("2976.00") - Decimal("120.5") + 24 * Decimal("1.25") + sum(range(24))
     assert used_up == sum(one.amortised for one in charges if one.status and one.amortised is not None)
     gap = sum(line["EffectiveCost"] for line in lines) - sum(line["BilledCost"] for line in lines)
@@ -89,7 +91,9 @@ def test_one_export_alone_says_what_it_does_not_know(dataset: str, tmp_path: Pat
     known, other = ("BilledCost", "EffectiveCost") if dataset == "actual" else ("EffectiveCost", "BilledCost")
     assert sum(line[known] for line in lines) == month.total(charges, dataset)
     note = {"actual": "no-amortised-export", "amortised": "no-actual-export"}[dataset]
-    assert [problem.message for problem in delivery.problems if problem.code == note][0].startswith(f"{len(committed)} lines ")
+    assert [problem.message for problem in delivery.problems if problem.code == note][0].startswith(
+        f"{len(committed)} lines "
+    )
     if dataset == "actual":
         assert sum(line[other] is None for line in lines) == len(committed)
     else:
@@ -114,7 +118,9 @@ def test_a_month_that_only_one_export_has_yet(tmp_path: Path) -> None:
 
 def test_exports_that_do_not_agree_are_told_and_each_keeps_its_sum(tmp_path: Path) -> None:
     charges = month.made(4)
-    usual = [at for at, one in enumerate(charges) if one.actual is not None and one.amortised is not None and not one.status]
+    usual = [
+        at for at, one in enumerate(charges) if one.actual is not None and one.amortised is not None and not one.status
+    ]
     dropped, changed = charges[usual[0]], charges[usual[1]]
     others = [one for at, one in enumerate(charges) if at not in usual[:2]]
     making.put(tmp_path / "actual.csv", EA.text([*others, dropped, changed], "actual"))
