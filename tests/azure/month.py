@@ -94,7 +94,7 @@ def made(seed: int) -> list[Charge]:
         cells = {"kind": "Purchase", "frequency": "Recurring", "model": "SavingsPlan", "benefit": PLAN}
         charges.append(special(FIRST, cells, Decimal("1.25") + hour, None, "Purchase"))
     sold = {"kind": "Purchase", "frequency": "Recurring", "publisher_type": "Marketplace", "publisher": "Red Hat"}
-    charges.append(special(LAST, sold, Decimal("310"), Decimal("310"), "Purchase"))
+    charges.append(special(LAST, sold, Decimal(310), Decimal(310), "Purchase"))
     back = amount(dice, 2)
     charges.append(special(LAST, {"kind": "Refund", "frequency": "OneTime"}, -back, -back, "Purchase"))
     cent = Decimal("-0.004999999999999999999999")
@@ -120,7 +120,7 @@ def covered(dice: random.Random, day: date, model: str, benefit: str) -> list[Ch
     hours = {**cells, "resource": node}
     return [
         charge(day, hours, Decimal(0), used, status="Used", consumed=Decimal(24), tags={"team": "vision"}),
-        charge(day, {**cells, "kind": f"Unused{model}", "quantity": "1"}, None, left, status="Unused", consumed=Decimal(1)),
+        charge(day, {**cells, "kind": f"Unused{model}", "quantity": "1"}, None, left, status="Unused"),
     ]  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def test_one_export_alone_says_what_it_does_not_know(dataset: str, tmp_path: Pat
     known, other = ("BilledCost", "EffectiveCost") if dataset == "actual" else ("EffectiveCost", "BilledCost")
     assert sum(line[known] for line in lines) == month.total(charges, dataset)
     note = {"actual": "no-amortised-export", "amortised": "no-actual-export"}[dataset]
-    assert [problem.message for problem in delivery.problems if problem.code == note][0].startswith(
+    assert next(problem.message for problem in delivery.problems if problem.code == note).startswith(
         f"{len(committed)} lines "
     )
     if dataset == "actual":

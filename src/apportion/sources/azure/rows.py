@@ -1,12 +1,12 @@
 """Rows of an actual or amortised export as FOCUS columns. Both costs are the row's one cost here; `exports` says what it counts as."""
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.money import LARGEST
 from apportion.model.rows import MONEY
 from apportion.sources.azure import labels
 from apportion.sources.azure.charges import charges
@@ -17,7 +17,7 @@ from apportion.sources.azure.units import block_of, pricing_unit
 from apportion.sources.bills.fitting import fitted
 from apportion.sources.bills.form import Form, FormOf, Lines
 from apportion.sources.bills.part import Fault, Part
-from apportion.sources.cells.text import mask_of
+from apportion.sources.cells.text import mask_of, shown
 from apportion.sources.files.paths import InputFile
 
 MICROSOFT = "Microsoft"
@@ -33,7 +33,6 @@ TYPED = (
     "billing_end",
 )
 WIDE = pa.decimal256(50, 18)
-MOST = Decimal(10) ** 20
 
 
 def form_of(date_form: str) -> FormOf:
@@ -59,9 +58,11 @@ def translate(columns: Mapping[str, str], date_form: str, part: Part) -> Lines:
     cost = fitted(part, columns["cost"])
     sku, words["vm"] = labels.details(words["info"])
     tags = labels.tags(words["tags"], words)
+    times = periods(part, columns, date_form)
+    untagged = part.mark(mask_of(tags.bad, part.count), "invalid-tags", lambda _: "Tags is no list of tags")
     cells = {
         **charges(words),
-        **periods(part, columns, date_form),
+        **times,
         **parties(words),
         **things(words),
         "BilledCost": cost,
@@ -69,16 +70,20 @@ def translate(columns: Mapping[str, str], date_form: str, part: Part) -> Lines:
         "BillingCurrency": pc.utf8_upper(words["currency"]),
         "SkuPriceDetails": sku,
         "Tags": tags.values,
-        "problem": part.mark(mask_of(tags.bad, part.count), "invalid-tags", lambda _: "Tags is no list of tags"),
+        "problem": pc.coalesce(times["problem"], untagged),
     }
-    cells |= quantities(part, columns, words, cells["ChargeCategory"]) | prices(part, columns, words)
+    consumed = pc.and_kleene(
+        pc.equal(cells["ChargeCategory"], "Usage"),
+        pc.fill_null(pc.not_equal(cells["CommitmentDiscountStatus"], "Unused"), fill_value=True),
+    )
+    cells |= quantities(part, columns, words["unit"], consumed) | prices(part, columns, words)
     return Lines(
         cells, names={"BilledCost": columns["cost"], "ChargeCategory": columns.get("charge_type", "ChargeType")}
     )
 
 
 def periods(part: Part, columns: Mapping[str, str], form: str) -> dict[str, pa.Array]:
-    """The day of the charge; the billing period as told, else the calendar month of that day."""
+    """The day of the charge; the billing period as told, else the calendar month of that day. Without a day, all of the billing period."""
     charged = days(part, columns["date"], form)
     starts, ends = months(charged)
     if "billing_start" in columns:
@@ -86,11 +91,14 @@ def periods(part: Part, columns: Mapping[str, str], form: str) -> dict[str, pa.A
         starts, ends = pc.coalesce(told, starts), pc.if_else(told.is_valid(), months(told)[1], ends)
         if "billing_end" in columns:
             ends = pc.coalesce(period_ends(told, days(part, columns["billing_end"], form)), ends)
+    lost = pc.and_(charged.is_null(), starts.is_valid())
+    date = columns["date"]
     return {
-        "ChargePeriodStart": charged,
-        "ChargePeriodEnd": next_day(charged),
+        "ChargePeriodStart": pc.coalesce(charged, starts),
+        "ChargePeriodEnd": pc.coalesce(next_day(charged), ends),
         "BillingPeriodStart": starts,
         "BillingPeriodEnd": ends,
+        "problem": part.mark(lost, "invalid-time", lambda row: f"{shown(date, part.cells(date), row)} is no day"),
     }
 
 
@@ -143,24 +151,19 @@ def services(words: Mapping[str, pa.Array]) -> tuple[pa.Array, pa.Array]:
     return tuple(pa.array([pair[at] for pair in pairs], pa.string()).take(both.indices) for at in (0, 1))
 
 
-def quantities(
-    part: Part, columns: Mapping[str, str], words: Mapping[str, pa.Array], category: pa.Array
-) -> dict[str, pa.Array]:
+def quantities(part: Part, columns: Mapping[str, str], written: pa.Array, used: pa.Array) -> dict[str, pa.Array]:
     """The price is per block of units, and so is the file's quantity; what was consumed is counted in single units."""
     quantity = part.quantity(columns["quantity"]) if "quantity" in columns else pa.nulls(part.count, MONEY)
-    units = words["unit"].dictionary_encode()
+    units = written.dictionary_encode()
     blocks = [block_of(unit) for unit in units.dictionary.to_pylist()]
     sizes = pa.array([size for size, _ in blocks], pa.decimal256(20, 0)).take(units.indices)
-    usage = pc.equal(category, "Usage")
-    consumed = pc.multiply(pc.cast(pc.if_else(usage, quantity, None), WIDE), sizes)
-    small = pc.less(pc.abs(consumed), pa.scalar(MOST, pa.decimal256(50, 18)))
+    consumed = pc.multiply(pc.cast(pc.if_else(used, quantity, None), WIDE), sizes)
+    small = pc.less(pc.abs(consumed), pa.scalar(LARGEST, WIDE))
     return {
         "PricingQuantity": quantity,
         "PricingUnit": pa.array([pricing_unit(*block) for block in blocks], pa.string()).take(units.indices),
         "ConsumedQuantity": pc.cast(pc.if_else(small, consumed, None), MONEY),
-        "ConsumedUnit": pc.if_else(
-            usage, pa.array([unit for _, unit in blocks], pa.string()).take(units.indices), None
-        ),
+        "ConsumedUnit": pc.if_else(used, pa.array([unit for _, unit in blocks], pa.string()).take(units.indices), None),
     }
 
 

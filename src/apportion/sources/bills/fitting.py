@@ -37,7 +37,7 @@ def fitted(part: Part, column: str) -> pa.Array:
         context.prec = 200
         amounts = apportioned(long, written(part, sorted(long)))
         left = sum(long.values(), Decimal(0)) - sum(amounts.values(), Decimal(0))
-    message = f"{len(long)} amounts of {column} have more than {PLACES} places: rounded there, which leaves out {plain(left)} of their sum"
+    message = f"{column} has more than {PLACES} places in {len(long)} rows: rounded there, which leaves out {plain(left)} of their sum"
     part.faults.append(Fault(-1, "rounded-money", message))
     values = pa.array([amounts[row] for row in sorted(long)], MONEY)
     return pc.replace_with_mask(others, mask_of(long, len(cells)), values)
