@@ -1,5 +1,7 @@
 """A month with reservations, savings plans, what they left unused, refunds, a marketplace, tax and rounding: the lines are those of its schedule."""
 
+import csv
+import io
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -152,3 +154,27 @@ def test_the_same_delivery_has_the_same_digest(tmp_path: Path) -> None:
     written(tmp_path, month.made(6))
     first, second = (making.read("azure", tmp_path, path="actual.csv", amortised="amortised.csv") for _ in range(2))
     assert Prepared(first[0]).digest == Prepared(second[0]).digest
+
+
+def test_faults_stay_with_their_lines(tmp_path: Path) -> None:
+    """Of a row in both exports once; of one that only the amortised export has, with its own money."""
+    charges = month.made(8)
+    unused = next(at for at, one in enumerate(charges) if one.status == "Unused")
+    usual = next(at for at, one in enumerate(charges) if one.actual and not one.status)
+    written(tmp_path, charges)
+    for name in ("actual", "amortised"):
+        rows = list(csv.DictReader(io.StringIO(EA.text(charges, name))))
+        stands = [one for one in charges if getattr(one, name) is not None]
+        for at in (usual, unused) if name == "amortised" else (usual,):
+            rows[stands.index(charges[at])]["Tags"] = "team=vision"
+        making.put(tmp_path / f"{name}.csv", making.csv_text(rows))
+    (delivery,) = making.read("azure", tmp_path, path="actual.csv", amortised="amortised.csv")
+    found = [problem for problem in delivery.problems if problem.code == "invalid-tags"]
+    assert [problem.where.partition(":")[0] for problem in found] == ["actual.csv", "amortised.csv"]
+    lines = {line["line_id"]: line for line in making.lines([delivery])}
+    for problem, at in zip(found, (usual, unused), strict=True):
+        line = lines[problem.row]
+        assert line["problem"] == "invalid-tags"
+        assert line["CommitmentDiscountStatus"] == charges[at].status
+        assert abs(Decimal(problem.money) - (charges[at].amortised or 0)) < Decimal("1e-17")
+    assert sum(line["problem"] is not None for line in lines.values()) == 2

@@ -124,15 +124,20 @@ def left_over(bills: Sequence[Bill], own: View, taken: set[int]) -> list[Bill]:
     for bill, first, count in placed(bills):
         whole = replace(bill, lines=lines.slice(first, count))
         kept = [at for at in range(count) if first + at not in taken]
-        number = {at: line for line, at in enumerate(kept)}
-        faults = (
-            replace(one, line=number[one.line]) if one.line >= 0 else one
-            for one in bill.faults
-            if one.line < 0 or one.line in number
-        )
-        outside = alone(replace(whole, faults=tuple(faults)), AMORTISED, pc.invert(own.inside.slice(first, count)))
+        faults = tuple(moved(bill.faults, {at: line for line, at in enumerate(kept)}))
+        outside = alone(replace(whole, faults=faults), AMORTISED, pc.invert(own.inside.slice(first, count)))
         found.append(replace(outside, lines=outside.lines.take(pa.array(kept, SECOND))))
     return found
+
+
+def moved(faults: Iterable[Fault], lines: Mapping[int, int]) -> Iterator[Fault]:
+    """The faults of lines that are left, by their new numbers. Those of the others are told with the actual line, which says the same."""
+    for fault in faults:
+        at = fault.line if fault.line >= 0 else fault.row  # every row is a line
+        if at < 0:
+            yield fault
+        elif at in lines:
+            yield replace(fault, line=lines[at])
 
 
 def placed(bills: Sequence[Bill]) -> Iterator[tuple[Bill, int, int]]:
