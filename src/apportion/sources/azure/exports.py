@@ -82,15 +82,16 @@ def alone(bill: Bill, dataset: str, where: pa.ChunkedArray | None = None) -> Bil
     count = pc.sum(commitment).as_py() or 0
     if not count:
         return bill
-    lines = bill.lines
+    lines, few = bill.lines, f"{counted(count)} of reservations or savings plans"
     if dataset == ACTUAL:
         for name in ("EffectiveCost", "PricingCurrencyEffectiveCost"):
             lines = put(lines, name, pc.if_else(commitment, UNKNOWN, lines[name]))
-        code, told = "no-amortised-export", "no EffectiveCost, which only the amortised export tells"
+        told = f"{few} with no EffectiveCost, which only the amortised export tells"
+        note = Fault(-1, "no-amortised-export", told)
     else:
         lines = put(lines, "BilledCost", pc.if_else(commitment, ZERO, lines["BilledCost"]))
-        code, told = "no-actual-export", "a BilledCost of 0: what was paid for them is in the actual export only"
-    note = Fault(-1, code, f"{counted(count)} of reservations or savings plans with {told}")
+        told = f"{few} with a BilledCost of 0: what was paid for them is in the actual export only"
+        note = Fault(-1, "no-actual-export", told)
     return replace(bill, lines=lines, faults=(*bill.faults, note))
 
 
