@@ -225,8 +225,8 @@ def test_gzip_and_parquet_are_the_same_lines(tmp_path: Path) -> None:
     )  # fmt: skip
     rows = [{name: value or None for name, value in row.items()} for row in csv.DictReader(io.StringIO(text))]
     for row in rows:
-        row["costInBillingCurrency"] = Decimal(row["costInBillingCurrency"] or 0)  # type: ignore[assignment]
-        row["date"] = datetime.fromisoformat(str(row["date"]))  # type: ignore[assignment]
+        row["costInBillingCurrency"] = Decimal(row["costInBillingCurrency"] or 0)
+        row["date"] = datetime.fromisoformat(str(row["date"]))
     making.put(tmp_path / "a" / "bill.csv", text)
     making.put(tmp_path / "b" / "bill.csv.gz", gzip.compress(text.encode()))
     (tmp_path / "c").mkdir()
