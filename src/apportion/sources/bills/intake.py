@@ -69,7 +69,7 @@ class Intake:
 
     def read_bill(self, bill: Bill) -> None:
         """One that was read as a whole, because its vendor had to see all of it."""
-        taken = Taken(bill.file, bill.where, bill.digest.sha256, told=bill.digest)
+        taken = Taken(bill.file, bill.where, bill.digest.sha256)
         faults: dict[int, list[tuple[Fault, int]]] = {}
         for fault in bill.faults:
             at = fault.line if fault.line >= 0 else fault.row

@@ -35,11 +35,10 @@ class Taken:
     noted: list[Noted] = field(default_factory=list)
     rest: dict[str, Noted] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
-    told: FileDigest | None = None  # of a file whose lines were joined with another's
 
     @property
     def digest(self) -> FileDigest:
-        return self.told or FileDigest(self.file.name, self.sha256, self.lines, plain(total_of(self.cost)))
+        return FileDigest(self.file.name, self.sha256, self.lines, plain(total_of(self.cost)))
 
     def note(self, fault: Fault) -> None:
         """About the file as a whole. Block after block may say it: once is enough."""
