@@ -13,8 +13,7 @@ Without the other file the other cost of ordinary rows is the same. Of a commitm
 paid with stands elsewhere), and not known in an actual one.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,9 +34,8 @@ def committed(lines: pa.Table) -> pa.ChunkedArray:
     return pc.fill_null(pc.equal(lines["PricingCategory"], COMMITTED), fill_value=False)
 
 
-def signs(bill: Bill) -> set[str]:
+def signs(lines: pa.Table) -> set[str]:
     """What only one of the two has."""
-    lines = bill.lines
     bought = pc.and_(committed(lines), pc.equal(lines["ChargeCategory"], "Purchase"))
     covered = pc.equal(lines["CommitmentDiscountStatus"], "Used")
     costs = pc.not_equal(lines["BilledCost"], ZERO)
@@ -51,14 +49,13 @@ def some(mask: pa.ChunkedArray) -> bool:
     return bool(pc.any(mask, min_count=0).as_py())
 
 
-def dataset_of(bills: Sequence[Bill]) -> str:
-    """Which of the two the files are; files that look like both are refused."""
-    shown = {sign: bill for bill in bills for sign in signs(bill)}
+def dataset_of(shown: Mapping[str, str]) -> str:
+    """Which of the two the files are, from the file that shows each sign; files that look like both are refused."""
     if len(shown) > 1:
         raise InputError(
             "wrong-dataset",
-            f"{shown[AMORTISED].file.name} has amortised costs of reservations or savings plans, {shown[ACTUAL].file.name} purchases of them",
-            where=shown[AMORTISED].file.name,
+            f"{shown[AMORTISED]} has amortised costs of reservations or savings plans, {shown[ACTUAL]} purchases of them",
+            where=shown[AMORTISED],
             hint="name the amortised export in `amortised` and the actual one in `path`; for one that is really so, set `dataset`",
         )
     return next(iter(shown), ACTUAL)
@@ -67,7 +64,7 @@ def dataset_of(bills: Sequence[Bill]) -> str:
 def expect(bills: Iterable[Bill], dataset: str, setting: str) -> None:
     """With both exports named, neither may be the other."""
     for bill in bills:
-        if signs(bill) == set(DATASETS) - {dataset}:
+        if signs(bill.lines) == set(DATASETS) - {dataset}:
             raise InputError(
                 "wrong-dataset",
                 f"{bill.file.name} is no {dataset} export, which `{setting}` must name",
@@ -76,23 +73,25 @@ def expect(bills: Iterable[Bill], dataset: str, setting: str) -> None:
             )
 
 
-def alone(bill: Bill, dataset: str, where: pa.ChunkedArray | None = None) -> Bill:
-    """One export without the other; with `where`, on those lines."""
-    commitment = committed(bill.lines) if where is None else pc.and_(committed(bill.lines), where)
-    count = pc.sum(commitment).as_py() or 0
+def alone(lines: pa.Table, dataset: str, commitment: pa.ChunkedArray) -> pa.Table:
+    """Costs of commitments' lines where there is no other export."""
+    if dataset == AMORTISED:
+        return put(lines, "BilledCost", pc.if_else(commitment, ZERO, lines["BilledCost"]))
+    for name in ("EffectiveCost", "PricingCurrencyEffectiveCost"):
+        lines = put(lines, name, pc.if_else(commitment, UNKNOWN, lines[name]))
+    return lines
+
+
+def lacking(dataset: str, count: int) -> tuple[Fault, ...]:
+    """What is said about a file of which so many lines would need the other export."""
+    few = f"{counted(count)} of reservations or savings plans"
     if not count:
-        return bill
-    lines, few = bill.lines, f"{counted(count)} of reservations or savings plans"
+        return ()
     if dataset == ACTUAL:
-        for name in ("EffectiveCost", "PricingCurrencyEffectiveCost"):
-            lines = put(lines, name, pc.if_else(commitment, UNKNOWN, lines[name]))
         told = f"{few} with no EffectiveCost, which only the amortised export tells"
-        note = Fault(-1, "no-amortised-export", told)
-    else:
-        lines = put(lines, "BilledCost", pc.if_else(commitment, ZERO, lines["BilledCost"]))
-        told = f"{few} with a BilledCost of 0: what was paid for them is in the actual export only"
-        note = Fault(-1, "no-actual-export", told)
-    return replace(bill, lines=lines, faults=(*bill.faults, note))
+        return (Fault(-1, "no-amortised-export", told),)
+    told = f"{few} with a BilledCost of 0: what was paid for them is in the actual export only"
+    return (Fault(-1, "no-actual-export", told),)
 
 
 def counted(lines: int) -> str:

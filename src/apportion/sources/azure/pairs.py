@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from apportion.model.money import plain
 from apportion.model.rows import COSTS, MONEY, SECOND
-from apportion.sources.azure.exports import ACTUAL, AMORTISED, UNKNOWN, ZERO, alone, committed, counted, put
+from apportion.sources.azure.exports import ACTUAL, AMORTISED, UNKNOWN, ZERO, alone, committed, counted, lacking, put
 from apportion.sources.bills.bill import Bill
 from apportion.sources.bills.identity import content
 from apportion.sources.bills.part import Fault
@@ -111,22 +111,28 @@ def with_effect(bills: Sequence[Bill], own: View, other: View, twins: Mapping[in
     for name, otherwise in (("EffectiveCost", ZERO), ("PricingCurrencyEffectiveCost", UNKNOWN)):
         told = pc.if_else(twin.is_valid(), other.lines[name].take(twin), otherwise)
         lines = put(lines, name, pc.if_else(own.inside, told, lines[name]))
-    return [
-        alone(replace(bill, lines=lines.slice(first, count)), ACTUAL, pc.invert(own.inside.slice(first, count)))
-        for bill, first, count in placed(bills)
-    ]
+    return [settled(bill, lines, own, (ACTUAL, first)) for bill, first in placed(bills)]
+
+
+def settled(bill: Bill, lines: pa.Table, own: View, place: tuple[str, int]) -> Bill:
+    """One file's part of all lines; those of billing periods that the other export lacks as if there were none."""
+    dataset, first = place
+    count = bill.lines.num_rows
+    mine = lines.slice(first, count)
+    commitment = pc.and_(committed(mine), pc.invert(own.inside.slice(first, count)))
+    notes = lacking(dataset, pc.sum(commitment).as_py() or 0)
+    return replace(bill, lines=alone(mine, dataset, commitment), faults=(*bill.faults, *notes))
 
 
 def left_over(bills: Sequence[Bill], own: View, taken: set[int]) -> list[Bill]:
     """The amortised lines that no actual line stands for: nothing of them was invoiced as such."""
     lines = put(own.lines, "BilledCost", pc.if_else(own.inside, ZERO, own.lines["BilledCost"]))
     found = []
-    for bill, first, count in placed(bills):
-        whole = replace(bill, lines=lines.slice(first, count))
-        kept = [at for at in range(count) if first + at not in taken]
-        faults = tuple(moved(bill.faults, {at: line for line, at in enumerate(kept)}))
-        outside = alone(replace(whole, faults=faults), AMORTISED, pc.invert(own.inside.slice(first, count)))
-        found.append(replace(outside, lines=outside.lines.take(pa.array(kept, SECOND))))
+    for bill, first in placed(bills):
+        whole = settled(bill, lines, own, (AMORTISED, first))
+        kept = [at for at in range(bill.lines.num_rows) if first + at not in taken]
+        faults = tuple(moved(whole.faults, {at: line for line, at in enumerate(kept)}))
+        found.append(replace(whole, lines=whole.lines.take(pa.array(kept, SECOND)), faults=faults))
     return found
 
 
@@ -140,11 +146,11 @@ def moved(faults: Iterable[Fault], lines: Mapping[int, int]) -> Iterator[Fault]:
             yield replace(fault, line=lines[at])
 
 
-def placed(bills: Sequence[Bill]) -> Iterator[tuple[Bill, int, int]]:
-    """Each with the number of its first line among all, and how many it has."""
+def placed(bills: Sequence[Bill]) -> Iterator[tuple[Bill, int]]:
+    """Each with the number of its first line among all."""
     first = 0
     for bill in bills:
-        yield bill, first, bill.lines.num_rows
+        yield bill, first
         first += bill.lines.num_rows
 
 

@@ -1,6 +1,7 @@
 """Rows of an actual or amortised export as FOCUS columns. Both costs are the row's one cost here; `exports` says what it counts as."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 import pyarrow as pa
@@ -12,15 +13,20 @@ from apportion.sources.azure import labels
 from apportion.sources.azure.charges import charges
 from apportion.sources.azure.columns import NAMES, layout
 from apportion.sources.azure.dates import days, months, next_day, period_ends
+from apportion.sources.azure.exports import alone, committed, lacking, signs
 from apportion.sources.azure.services import service_of
 from apportion.sources.azure.units import block_of, pricing_unit
 from apportion.sources.bills.fitting import fitted
-from apportion.sources.bills.form import Form, FormOf, Lines
+from apportion.sources.bills.form import Form, Lines
 from apportion.sources.bills.part import Fault, Part
+from apportion.sources.cells.money import money
 from apportion.sources.cells.text import mask_of, shown
+from apportion.sources.files.flow import flowing
 from apportion.sources.files.paths import InputFile
 
 MICROSOFT = "Microsoft"
+KIND = ("charge_type", "frequency", "pricing_model", "reservation", "reservation_name", "benefit", "benefit_name")
+EFFECTS = ("EffectiveCost", "PricingCurrencyEffectiveCost")
 TYPED = (
     "cost",
     "list_cost",
@@ -35,8 +41,15 @@ TYPED = (
 WIDE = pa.decimal256(50, 18)
 
 
-def form_of(date_form: str) -> FormOf:
-    def found(header: Sequence[str], file: InputFile) -> Form:
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How rows are read: the form of dates, and as which export where it stands alone."""
+
+    date_form: str
+    dataset: str = ""
+    committed: Mapping[str, int] = field(default_factory=dict)  # lines of commitments, by file
+
+    def form_of(self, header: Sequence[str], file: InputFile) -> Form:
         known = layout(header, file)
         notes = [
             Fault(-1, "column-not-given", f"there is no column {theirs}: {instead}")
@@ -46,19 +59,40 @@ def form_of(date_form: str) -> FormOf:
             )
             if ours not in known.columns
         ]
-        read = partial(translate, known.columns, date_form)
+        notes += lacking(self.dataset, self.committed.get(file.name, 0))
+        read = partial(translate, known.columns, self)
         return Form(f"Azure cost details ({known.agreement})", tuple(known.columns.values()), read, tuple(notes))
 
-    return found
+
+def looked_through(files: Sequence[InputFile]) -> tuple[dict[str, str], dict[str, int]]:
+    """A file for each export of which there are signs, and the lines of commitments by file; only those columns are read."""
+    shown: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    for file in files:
+        columns: dict[str, str] = {}
+
+        def wanted(header: Sequence[str], file: InputFile = file, columns: dict[str, str] = columns) -> Sequence[str]:
+            found = layout(header, file).columns
+            columns |= {ours: found[ours] for ours in ("cost", *KIND) if ours in found}
+            return tuple(columns.values())
+
+        with flowing(file, wanted) as flow:
+            for block in flow.blocks:
+                part = Part(flow.where, block, 0, [])
+                words = {ours: part.text(columns.get(ours, "")) for ours in KIND}
+                lines = pa.table({**charges(words), "BilledCost": fitted(part, columns["cost"])})
+                shown |= dict.fromkeys(signs(lines), file.name)
+                counts[file.name] = counts.get(file.name, 0) + (pc.sum(committed(lines)).as_py() or 0)
+    return shown, counts
 
 
-def translate(columns: Mapping[str, str], date_form: str, part: Part) -> Lines:
+def translate(columns: Mapping[str, str], way: Way, part: Part) -> Lines:
     empty = pa.nulls(part.count, pa.string())
     words = {ours: part.text(columns[ours]) if ours in columns else empty for ours in NAMES if ours not in TYPED}
     cost = fitted(part, columns["cost"])
     sku, words["vm"] = labels.details(words["info"])
     tags = labels.tags(words["tags"], words)
-    times = periods(part, columns, date_form)
+    times = periods(part, columns, way.date_form)
     untagged = part.mark(mask_of(tags.bad, part.count), "invalid-tags", lambda _: "Tags is no list of tags")
     cells = {
         **charges(words),
@@ -77,9 +111,17 @@ def translate(columns: Mapping[str, str], date_form: str, part: Part) -> Lines:
         pc.fill_null(pc.not_equal(cells["CommitmentDiscountStatus"], "Unused"), fill_value=True),
     )
     cells |= quantities(part, columns, words["unit"], consumed) | prices(part, columns, words)
+    if way.dataset:
+        cells |= one_cost(cells, way.dataset)
     return Lines(
         cells, names={"BilledCost": columns["cost"], "ChargeCategory": columns.get("charge_type", "ChargeType")}
     )
+
+
+def one_cost(cells: Mapping[str, pa.Array], dataset: str) -> dict[str, pa.Array]:
+    lines = pa.table({name: cells[name] for name in ("PricingCategory", "BilledCost", *EFFECTS)})
+    told = alone(lines, dataset, committed(lines))
+    return {name: told[name].combine_chunks() for name in ("BilledCost", *EFFECTS)}
 
 
 def periods(part: Part, columns: Mapping[str, str], form: str) -> dict[str, pa.Array]:
@@ -177,5 +219,5 @@ def prices(part: Part, columns: Mapping[str, str], words: Mapping[str, pa.Array]
         price = part.quantity(columns[ours]) if ours in columns else pa.nulls(part.count, MONEY)
         found[name] = pc.if_else(own, price, None)
         found[f"PricingCurrency{name}"] = pc.if_else(words["pricing_currency"].is_valid(), price, None)
-    found["PricingCurrencyEffectiveCost"] = cells.get("pricing_cost", empty)
+    found["PricingCurrencyEffectiveCost"] = money(cells.get("pricing_cost", empty)).values
     return found
