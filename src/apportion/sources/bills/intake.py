@@ -15,6 +15,7 @@ from apportion.errors import InputError
 from apportion.sources.bills.bill import Bill, Reading
 from apportion.sources.bills.form import Form, FormOf
 from apportion.sources.bills.lines import SCHEMA, Written
+from apportion.sources.bills.manifests.listed import as_stated
 from apportion.sources.bills.part import Fault, Part
 from apportion.sources.bills.placing import TIMES_S, no_billing_period, place
 from apportion.sources.bills.spool import Spool
@@ -61,6 +62,7 @@ class Intake:
                 where=end.bad_rows[0].where,
                 hint="the file is cut off or damaged: fetch it again",
             )
+        as_stated(file, rows, end.sha256)
         once(end, self.seen, rows)
         for note in (*forms[0].notes, *ending(end)) if forms else ():
             taken.note(note)
