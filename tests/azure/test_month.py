@@ -178,3 +178,15 @@ def test_faults_stay_with_their_lines(tmp_path: Path) -> None:
         assert line["CommitmentDiscountStatus"] == charges[at].status
         assert abs(Decimal(problem.money) - (charges[at].amortised or 0)) < Decimal("1e-17")
     assert sum(line["problem"] is not None for line in lines.values()) == 2
+
+
+def test_rows_that_differ_in_cost_alone_are_paired_by_cost_in_any_order(tmp_path: Path) -> None:
+    costs = {"actual": ["1", "2", "3"], "amortised": ["1.5", "2.5", "3"]}
+    found = []
+    for number in range(3):
+        for name, amounts in costs.items():
+            turned = amounts[number:] + amounts[:number] if name == "actual" else amounts
+            rows = [month.charge(month.FIRST, {"quantity": "1"}, Decimal(cost), Decimal(cost)) for cost in turned]
+            making.put(tmp_path / f"{name}.csv", EA.text(rows, name))
+        found.append(sorted((line["BilledCost"], line["EffectiveCost"]) for line in pair(tmp_path)))
+    assert found == [[(Decimal(1), Decimal("1.5")), (Decimal(2), Decimal("2.5")), (Decimal(3), Decimal(3))]] * 3
