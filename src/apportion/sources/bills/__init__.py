@@ -3,6 +3,7 @@
 A vendor's source says which columns of a file it reads and how a block of rows becomes FOCUS columns: its `Form`. The rest is here, once:
 
     part         a block of rows as they stand, read exactly or refused with the line
+    fitting      amounts with more places than are kept, their sum exact
     form         what a vendor says about a file
     lines        FOCUS columns to cost lines, with what is wrong with some of them
     manifests    which files count now, where a vendor says so
