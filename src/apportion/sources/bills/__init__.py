@@ -5,6 +5,7 @@ A vendor's source says which columns of a file it reads and how a block of rows 
     part         a block of rows as they stand, read exactly or refused with the line
     form         what a vendor says about a file
     lines        FOCUS columns to cost lines, with what is wrong with some of them
+    manifests    which files count now, where a vendor says so
     bill         the files of a source, one after the other
     placing      lines without a readable period
     identity     ids that depend on contents alone

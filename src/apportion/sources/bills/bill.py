@@ -10,6 +10,7 @@ from apportion.model.delivery import FileDigest
 from apportion.model.money import plain
 from apportion.sources.bills.form import Form, FormOf
 from apportion.sources.bills.lines import SCHEMA, Written
+from apportion.sources.bills.manifests.listed import as_stated
 from apportion.sources.bills.part import Fault, Part
 from apportion.sources.cells.money import total
 from apportion.sources.files.paths import InputFile
@@ -52,6 +53,7 @@ def read_bills(files: Sequence[InputFile], form_of: FormOf, reading: Reading) ->
             return forms[0].columns
 
         sheet = read_sheet(file, wanted)
+        as_stated(file, sheet.table.num_rows, sheet.sha256)
         once(sheet, seen)
         bills.append(read_bill(sheet, forms[0], reading))
     if not any(bill.lines.num_rows for bill in bills):

@@ -21,12 +21,22 @@ GLOB = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True)
+class Stated:
+    """What a manifest says about a file: bytes as it lies, rows without the header; None where it does not say."""
+
+    size: int | None = None
+    rows: int | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class InputFile:
     """`name` is relative to the project, so that messages and digests are the same on every machine."""
 
     name: str
     path: Path
     format: str
+    stated: Stated | None = None
 
 
 def input_files(path: str, base: Path, formats: Collection[str], where: str = "") -> list[InputFile]:

@@ -1,0 +1,33 @@
+"""Which files of a place count now: all of them, unless the vendor's manifests say which.
+
+Each layout is one module with `select(place) -> tuple[Listed, ...] | None`: None where the place is not laid out so, else what its
+manifests list, without what older runs or versions left behind. What a manifest states about a file is held against the file:
+
+    listed   what a manifest says about a file, and which file of the place it means
+    plain    a `manifest.json` that lists the files of its folder
+
+A part that is named and not there (`manifest-part-missing`) or is another than the one named (`manifest-mismatch`) refuses the delivery.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from apportion.sources.bills.manifests import plain
+from apportion.sources.bills.manifests.listed import Listed, same_size
+from apportion.sources.files.paths import InputFile
+from apportion.sources.files.places import Place
+
+LAYOUTS: tuple[Callable[[Place], tuple[Listed, ...] | None], ...] = (plain.select,)  # the first that knows the place
+
+
+def current(place: Place, formats: Collection[str]) -> list[InputFile]:
+    """The files that count, in order of name, with what was stated about them."""
+    listed = next((found for select in LAYOUTS if (found := select(place)) is not None), None)
+    if listed is None:
+        return place.files(formats)
+    files = []
+    for one in sorted({one.name: one for one in listed}.values(), key=lambda one: one.name):
+        file = replace(place.file(one.name, formats), stated=one.stated)
+        same_size(file)
+        files.append(file)
+    return files
