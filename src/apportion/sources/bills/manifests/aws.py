@@ -97,6 +97,7 @@ def entries(place: Place, manifest: str, key: str) -> Iterator[Listed]:
     found = document(place, manifest).get(key)
     if not isinstance(found, list) or not all(isinstance(entry, str) for entry in found):
         raise unknown(manifest)
+    names = place.names
     for entry in found:
         if entry.endswith(".zip"):
             raise InputError(
@@ -105,7 +106,7 @@ def entries(place: Place, manifest: str, key: str) -> Iterator[Listed]:
                 where=manifest,
                 hint="choose GZIP or Parquet for the report",
             )
-        yield Listed(meant(entry, place.names, manifest), Stated())
+        yield Listed(meant(entry, names, manifest), Stated())
 
 
 def complete(data: dict[Period, dict[str, list[str]]], exports: dict[Period, dict[str, list[str]]]) -> None:
