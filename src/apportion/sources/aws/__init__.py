@@ -24,8 +24,8 @@ from apportion.model.times import Interval
 from apportion.sources.aws.header import header_of
 from apportion.sources.aws.lines import form
 from apportion.sources.aws.look import look
-from apportion.sources.bills.bill import ROLES, Reading, read_bills
-from apportion.sources.bills.deliveries import deliveries
+from apportion.sources.bills.bill import ROLES, Reading
+from apportion.sources.bills.deliveries import bill_deliveries
 from apportion.sources.bills.manifests import current
 from apportion.sources.files.places import Place
 from apportion.sources.settings import stanza
@@ -51,5 +51,6 @@ def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None
     with Place.of(found, base) as place:
         files = current(place, FORMATS)
         taken = look(files) if pods else {}
-        bills = read_bills(files, lambda names, file: form(header_of(names, file), taken.get(file.name)), reading)
-        yield from deliveries(bills, reading, window)
+        yield from bill_deliveries(
+            files, lambda names, file: form(header_of(names, file), taken.get(file.name)), reading, window
+        )

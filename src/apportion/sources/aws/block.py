@@ -4,7 +4,7 @@ AWS counts in binary and writes amounts out as the shortest text that reads back
 have more than 18 places (`0.00010404000000000001`); it is rounded there, half to even, as its binary twin is, and that is told.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
 import pyarrow as pa
@@ -27,6 +27,7 @@ WIDE = pa.decimal256(38, PLACES)  # Arrow refuses a sum of 38 digits that could 
 class Block:
     part: Part
     header: Header
+    told: set[str] = field(default_factory=set)  # what was said of the file already, by this block or those before
 
     @property
     def count(self) -> int:
@@ -62,7 +63,10 @@ class Block:
         return shortened(self.cells(name))[0]
 
     def tell(self, code: str, message: str) -> None:
-        self.part.faults.append(Fault(-1, code, message))
+        """Of the file as a whole: once."""
+        if message not in self.told:
+            self.told.add(message)
+            self.part.faults.append(Fault(-1, code, message))
 
 
 def plainly(cells: pa.Array) -> pa.Array:

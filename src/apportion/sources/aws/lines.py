@@ -51,31 +51,29 @@ NUMBERS = {
 DETAILS = {"InstanceType": "instance_type", "CoreCount": "vcpu", "GpuCount": "gpu", "MemorySize": "memory"}
 NUMBER = re.compile(r"^[0-9]+(?:\.[0-9]+)?")
 BETWEEN = "\x1f"
+NOT_TAKEN = (
+    'rows of pods and tasks carry no money, since their instances\' own lines do; `split = "pods"` takes it from those'
+)
 
 
 def form(header: Header, taken: Taken | None) -> Form:
+    told: set[str] = set()
+
     def translate(part: Part) -> Lines:
-        block = Block(part, header)
+        block = Block(part, header, told)
         types, split = block.text("line_item_line_item_type"), split_rows(block)
         found = costs(block, types, split)
         cells = {**described(block), **typed(block, types, split, found), **found.cells}
         cells["problem"] = problems(block, types, found)
-        told = {**TIMES, **{name: columns[0] for name, columns in PLAIN_TEXT.items()}, **NUMBERS}
-        names = {name: header.columns.get(column, column) for name, column in told.items()}
-        if taken is None:
-            told_of(block, split)
-            return Lines(cells, names=names)
-        return Lines(*given(block, cells, taken), names)
+        columns_of = {**TIMES, **{name: columns[0] for name, columns in PLAIN_TEXT.items()}, **NUMBERS}
+        names = {name: header.columns.get(column, column) for name, column in columns_of.items()}
+        if taken is not None:
+            return Lines(*given(block, cells, taken), names)
+        if pc.any(split, min_count=0).as_py():
+            block.tell("split-not-taken", NOT_TAKEN)
+        return Lines(cells, names=names)
 
     return Form(header.name, header.read, translate, taken.notes if taken else ())
-
-
-def told_of(block: Block, split: pa.Array) -> None:
-    """Split rows whose money stays with their instance."""
-    count = pc.sum(split).as_py() or 0
-    if count:
-        message = f'{count} split rows of pods and tasks carry no money: their instances\' own lines do; `split = "pods"` takes theirs'
-        block.tell("split-not-taken", message)
 
 
 def problems(block: Block, types: pa.Array, found: Costs) -> pa.Array:

@@ -20,8 +20,8 @@ from apportion.sources.aws.header import Header, header_of
 from apportion.sources.aws.split import MOVED, PARENT, Flags, Rows, Taken
 from apportion.sources.aws.weights import UNITS, kind_of
 from apportion.sources.bills.part import Fault, Part
+from apportion.sources.files.flow import flowing
 from apportion.sources.files.paths import InputFile
-from apportion.sources.files.read import read_sheet
 
 BETWEEN = "\x1f"
 COVERED = ("Usage", "DiscountedUsage", "SavingsPlanCoveredUsage")
@@ -43,9 +43,11 @@ def look(files: Sequence[InputFile]) -> dict[str, Taken]:
                 if name not in ("product", "resource_tags", "cost_category")
             ]
 
-        sheet = read_sheet(file, wanted)
-        for first, table in sheet.parts():
-            seen.append(rows(Block(Part(sheet, table, first, []), headers[0]), number))
+        first = 0
+        with flowing(file, wanted) as flow:
+            for table in flow.blocks:
+                seen.append(rows(Block(Part(flow.where, table, first, []), headers[0]), number))
+                first += table.num_rows
     if not seen:
         return {}
     children = pa.concat_tables([table for table, _ in seen])

@@ -11,7 +11,7 @@ line. Whatever AWS's amounts add up to, the bill's total stays what it is.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,7 @@ OF_NODE = ("cluster-name", "cluster_name", "eks:node", "eks_node")  # what a pod
 NO_POD = ("AllocatedResourceId", "AllocatedResourceName", "AllocatedTags", "PricingQuantity", "ConsumedQuantity")
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Taken:
     """Of one file, by row number. `amounts` are what its instances' rows give (null: nothing of that cost); `moved` says which costs its pods' rows take."""
 
@@ -51,7 +51,6 @@ class Taken:
     nobody: Flags  # the row names no pod: all of it is unused
     orphans: Rows
     notes: tuple[Fault, ...] = ()
-    lines: int = 0  # made of the blocks so far
 
 
 def given(block: Block, cells: Mapping[str, pa.Array], taken: Taken) -> tuple[dict[str, pa.Array], pa.Array]:
@@ -77,7 +76,7 @@ def given(block: Block, cells: Mapping[str, pa.Array], taken: Taken) -> tuple[di
         after[name] = pc.if_else(changed, minus(plus(pc.fill_null(cells[name], ZERO), takes), gives), cells[name])
     told(block, taken, after, first)
     after |= allocated(block, after, children, taken.nobody[of_children])
-    return with_idle(block, after, unused, idle, taken)
+    return with_idle(block, after, unused, idle)
 
 
 def inside(rows: Rows, first: int, count: int) -> Flags:
@@ -129,7 +128,7 @@ def allocated(block: Block, cells: Mapping[str, pa.Array], children: Rows, nobod
 
 
 def with_idle(
-    block: Block, cells: Mapping[str, pa.Array], unused: Mapping[str, pa.Array], rows: Rows, taken: Taken
+    block: Block, cells: Mapping[str, pa.Array], unused: Mapping[str, pa.Array], rows: Rows
 ) -> tuple[dict[str, pa.Array], pa.Array]:
     """A line more for each row with unused cost: the instance's, and no pod's."""
     costly = np.asarray(pc.not_equal(unused["EffectiveCost"], ZERO))
@@ -144,8 +143,6 @@ def with_idle(
         else:
             more = of_node(column.take(taken_rows)) if name == "Tags" else column.take(taken_rows)
         out[name] = pa.concat_arrays([plainly(column), plainly(more)])
-    renumber(block, taken)
-    taken.lines += block.count + len(rows)
     return out, pa.concat_arrays([pa.array(np.arange(block.count)), taken_rows])
 
 
@@ -157,11 +154,3 @@ def of_node(tags: pa.DictionaryArray) -> pa.Array:
         for text in tags.dictionary.to_pylist()
     ]
     return pa.array(found, pa.string()).take(tags.indices)
-
-
-def renumber(block: Block, taken: Taken) -> None:
-    """Faults of this block name their row; with lines that other blocks have more, the line is another."""
-    first = block.part.first_row
-    for number, fault in enumerate(block.part.faults):
-        if fault.line < 0 and fault.row >= first:
-            block.part.faults[number] = replace(fault, line=taken.lines + fault.row - first)
