@@ -189,3 +189,23 @@ def test_amounts_that_a_double_holds_in_more_than_18_places(tmp_path: Path) -> N
     assert ids[0] == ids[1] == ids[2]
     costs = [line["BilledCost"] for line in read(tmp_path, drawn, "cur2.csv")]
     assert Decimal("0.000104040000000000") in costs
+
+
+def test_the_pages_figures(tmp_path: Path) -> None:
+    """What the how-to says of its six rows."""
+    page = (Path(__file__).parents[2] / "docs/how-to/read-aws-bills.md").read_text("utf-8")
+    bill = page.partition("```csv\n")[2].partition("```")[0]
+    m.put(tmp_path / "bill.csv", bill.encode())
+    lines = making.lines(making.read("aws", tmp_path, path="bill.csv"))
+    assert len(lines) == 6
+    assert total(lines, "EffectiveCost") == total(lines, "BilledCost") == Decimal("870.4724")
+    by_type = {line["line_type"]: line["EffectiveCost"] for line in lines}
+    assert [by_type[f"SavingsPlan{kind}"] for kind in ("CoveredUsage", "Negation", "RecurringFee")] == [
+        Decimal("3.3"),
+        0,
+        Decimal("1.5"),
+    ]
+    split = making.lines(making.read("aws", tmp_path, path="bill.csv", split="pods"))
+    assert total(split, "EffectiveCost") == Decimal("870.4724")
+    own = sorted(line["EffectiveCost"] for line in split if line["ResourceId"] == "i-1")
+    assert own == [0, Decimal("262.1808"), Decimal("524.3616")]

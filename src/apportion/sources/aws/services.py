@@ -57,9 +57,9 @@ DISKS = re.compile(r"(?:^|-)EBS:")
 TRAFFIC = re.compile(r"DataTransfer|-Bytes$|NatGateway|LoadBalancerUsage|LCUUsage|PublicIPv4|ElasticIP")
 
 
-def category(code: str, family: str, usage_type: str) -> str:
-    if code != "AmazonEC2":
-        return CODES.get(code, "Other")
+def category(product: str, family: str, usage_type: str) -> str:
+    if product != "AmazonEC2":
+        return CODES.get(product, "Other")
     if family in FAMILIES:
         return FAMILIES[family]
     if DISKS.search(usage_type):
@@ -67,11 +67,11 @@ def category(code: str, family: str, usage_type: str) -> str:
     return "Networking" if TRAFFIC.search(usage_type) else "Compute"
 
 
-def categories(code: pa.Array, family: pa.Array, usage_type: pa.Array) -> pa.Array:
+def categories(product: pa.Array, family: pa.Array, usage_type: pa.Array) -> pa.Array:
     """Over what is distinct only; the usage type matters for EC2 alone."""
-    told = pc.if_else(pc.equal(code, "AmazonEC2"), usage_type, "")
+    told = pc.if_else(pc.equal(product, "AmazonEC2"), usage_type, "")
     keys = pc.binary_join_element_wise(
-        code, family, told, BETWEEN, null_handling="replace", null_replacement=""
+        product, family, told, BETWEEN, null_handling="replace", null_replacement=""
     ).dictionary_encode()
     found = [category(*key.split(BETWEEN)) for key in keys.dictionary.to_pylist()]
     return pa.array(found, pa.string()).take(keys.indices)

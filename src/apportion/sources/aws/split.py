@@ -71,7 +71,7 @@ def given(block: Block, cells: Mapping[str, pa.Array], taken: Taken) -> tuple[di
         rested = pc.if_else(own, pc.fill_null(block.amount(rest, own), ZERO), ZERO)
         nobodys = mask(count, children[taken.nobody[of_children]])
         takes = pc.if_else(nobodys, plus(takes, rested), takes)
-        unused[name] = pc.if_else(own, rested, None).take(pa.array(idle))
+        unused[name] = pc.if_else(pc.or_(own, cells[name].is_valid()), rested, None).take(pa.array(idle))
         changed = pc.or_(own, mask(count, parents[np.asarray(amounts.is_valid())]))
         after[name] = pc.if_else(changed, minus(plus(pc.fill_null(cells[name], ZERO), takes), gives), cells[name])
     told(block, taken, after, first)
@@ -120,7 +120,7 @@ def allocated(block: Block, cells: Mapping[str, pa.Array], children: Rows, nobod
     resource = cells["ResourceId"]
     return {
         "ResourceId": pc.if_else(own, block.text(PARENT), resource),
-        "AllocatedMethodId": coded(own, METHOD),
+        "AllocatedMethodId": pc.if_else(own, METHOD, None),
         "AllocatedResourceId": pc.if_else(pods, resource, None),
         "AllocatedResourceName": pc.if_else(pods, pc.replace_substring_regex(resource, r"^arn:[^/]*/", ""), None),
         "AllocatedTags": pc.if_else(pods, cells["Tags"].dictionary_decode(), None),
