@@ -29,7 +29,7 @@ def total(lines: list[dict[str, Any]], cost: str) -> Decimal:
     return sum((line[cost] for line in lines if line[cost] is not None), Decimal(0))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", FORMS)
 def test_every_total_is_the_schedules(name: str, seed: int, tmp_path: Path) -> None:
     drawn = m.Month(seed)
@@ -58,14 +58,23 @@ def test_the_same_month_is_the_same_lines_in_csv_gzip_and_parquet(seed: int, tmp
 
 def test_old_and_new_reports_tell_the_same(tmp_path: Path) -> None:
     drawn = m.Month(7)
+    names = (
+        "line_type",
+        "EffectiveCost",
+        "BilledCost",
+        "NetCost",
+        "ServiceName",
+        "ServiceCategory",
+        "SkuPriceDetails",
+        "ResourceId",
+    )
     told = [
         sorted(
-            tuple(str(line[name]) for name in ("line_type", "EffectiveCost", "BilledCost", "NetCost", "ServiceName", "ServiceCategory", "SkuPriceDetails", "ResourceId"))
-            + (str([(key, value) for key, value in line["Tags"] if not key.startswith("aws")]),)
+            (*(str(line[name]) for name in names), str([tag for tag in line["Tags"] if not tag[0].startswith("aws")]))
             for line in read(tmp_path, drawn, name)
         )
         for name in ("cur2.csv", "legacy.csv", "legacy.snappy.parquet")
-    ]  # fmt: skip
+    ]
     assert told[0] == told[1] == told[2]
 
 

@@ -62,7 +62,7 @@ def clean(folder: Path) -> list[tuple[str, ...]]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_any_order_ends_in_the_same_books(seed: int, tmp_path: Path) -> None:
     (tmp_path / "clean").mkdir()
     (tmp_path / "mixed").mkdir()

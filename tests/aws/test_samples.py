@@ -1,7 +1,6 @@
 """The samples that lie beside a development checkout: every row and every digit arrives, and is planned and posted."""
 
 import csv
-from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -103,13 +102,12 @@ def test_the_samples_split_follows_awss_weights() -> None:
         for row in rows
         if row["line_item_operation"] == "RunInstances"
     }
-    number: Callable[[str], Fraction] = lambda word: Fraction(word.split()[0])  # noqa: E731 - a unit follows
     for row in rows:
         if row["split_line_item_parent_resource_id"]:
             parent = parents[row["split_line_item_parent_resource_id"], row["line_item_usage_start_date"]]
             product = dict(parent["product"])
             cost = Fraction(str(parent["line_item_unblended_cost"]))
-            of = unit_costs(cost, number(product["vcpu"]), number(product["memory"]), number(product["gpu"]))
+            of = unit_costs(cost, *(Fraction(product[key].split()[0]) for key in ("vcpu", "memory", "gpu")))
             expected = of[kind_of(row["line_item_usage_type"])] * Fraction(str(row["split_line_item_split_usage"]))
             assert abs(float(expected) - row["split_line_item_split_cost"]) < 1e-12
 

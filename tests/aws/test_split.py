@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apportion.model.delivery import Delivery
 from apportion.sources.aws.look import in_proportion
 from apportion.sources.aws.weights import unit_costs
 from tests.aws import month as m
@@ -19,14 +20,14 @@ COSTS = ("BilledCost", "EffectiveCost", "ContractedCost", "ListCost", "NetCost")
 POD = f"arn:aws:eks:us-east-1:{m.ACCOUNT}:pod/prod/team-t/train-0/uid"
 
 
-def read(base: Path, rows: list[m.Row], split: str = "pods", parts: int = 1) -> list[making.Delivery]:
+def read(base: Path, rows: list[m.Row], split: str = "pods", parts: int = 1) -> list[Delivery]:
     folder = base / split
     for number in range(parts):
         m.put(folder / f"part-{number}.snappy.parquet", m.cur2_parquet(rows[number::parts]))
     return making.read("aws", base, path=split, split=split)
 
 
-def totals(found: list[making.Delivery]) -> dict[str, Decimal]:
+def totals(found: list[Delivery]) -> dict[str, Decimal]:
     return {cost: making.total(found, cost) for cost in COSTS}
 
 
@@ -45,7 +46,8 @@ def pod(split: str, unused: str = "0", **cells: Any) -> m.Row:
     row = instance("0", line_item_product_code="AmazonEKS")
     return row | {
         "line_item_operation": "EKSPod-EC2", "line_item_usage_type": "USE1-EKS-EC2-vCPU-Hours", "split_line_item_parent_resource_id": "i-1",
-        "line_item_resource_id": POD, "split_line_item_split_usage": Decimal(1), "split_line_item_split_cost": Decimal(split), "split_line_item_unused_cost": Decimal(unused),
+        "line_item_resource_id": POD, "split_line_item_split_usage": Decimal(1), "split_line_item_split_cost": Decimal(split),
+        "split_line_item_unused_cost": Decimal(unused),
     } | cells  # fmt: skip
 
 

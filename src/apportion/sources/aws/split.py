@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from apportion.model.rows import MONEY
 from apportion.sources.aws.block import ZERO, Block, minus, plainly, plus
-from apportion.sources.bills.part import Fault, coded
+from apportion.sources.bills.part import Fault
 
 Rows = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -96,22 +96,21 @@ def spread(count: int, rows: Rows, amounts: pa.Array) -> pa.Array:
 
 
 def told(block: Block, taken: Taken, after: dict[str, pa.Array], first: int) -> None:
+    """Pods whose instance is not there are listed, as they carry no money; instances that give too much are marked."""
     parent = block.text(PARENT)
-    orphans = (taken.orphans[inside(taken.orphans, first, block.count)] - first).tolist()
-    block.part.fault(
-        orphans,
+    orphans = taken.orphans[inside(taken.orphans, first, block.count)] - first
+    block.part.mark(
+        mask(block.count, orphans),
         "split-without-parent",
         lambda row: f"no line of {parent[row].as_py()} in this period gives what the row takes: it carries no money",
     )
-    exceeded = (taken.exceeded[inside(taken.exceeded, first, block.count)] - first).tolist()
-    block.part.fault(
-        exceeded,
+    exceeded = taken.exceeded[inside(taken.exceeded, first, block.count)] - first
+    marked = block.part.mark(
+        mask(block.count, exceeded),
         "split-exceeds-parent",
         lambda _: "the rows of its pods take more than the instance costs: the line is negative",
     )
-    after["problem"] = pc.coalesce(
-        after["problem"], coded(mask(block.count, np.array(exceeded, np.int64)), "split-exceeds-parent")
-    )
+    after["problem"] = pc.coalesce(after["problem"], marked)
 
 
 def allocated(block: Block, cells: Mapping[str, pa.Array], children: Rows, nobody: Flags) -> dict[str, pa.Array]:
