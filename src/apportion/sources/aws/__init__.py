@@ -28,9 +28,10 @@ from apportion.sources.bills.bill import ROLES, Reading
 from apportion.sources.bills.deliveries import bill_deliveries
 from apportion.sources.bills.manifests import current
 from apportion.sources.files.places import Place
+from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import stanza
 
-SETTINGS = ("role", "currency", "split")
+SETTINGS = ("role", "currency", "split", *STORE_SETTINGS)
 SPLITS = ("parent", "pods")
 FORMATS = ("csv", "parquet")
 STANZA = """\
