@@ -121,3 +121,13 @@ def test_a_file_that_was_cut_off_is_refused_whole(name: str, cut: float, tmp_pat
     (tmp_path / name).write_bytes(data[: int(len(data) * cut)])
     with pytest.raises(InputError, match="corrupt-file"):
         list(read({"name": "it", "kind": "focus", "path": name}, tmp_path))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_large_bill_without_a_fault(tmp_path: Path) -> None:
+    """Nothing asks for the id of a line before the lines are read back."""
+    making.put(tmp_path / "bill.csv", making.bill_text(*({"ChargeDescription": str(number)} for number in range(200))))
+    (found,) = read({"name": "it", "kind": "focus", "path": "bill.csv"}, tmp_path)
+    lines = found.tables["cost_lines"]
+    assert isinstance(lines, Rows)
+    assert len(found.scopes) == 1

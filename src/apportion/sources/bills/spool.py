@@ -93,7 +93,7 @@ class Heap:
         if self.writer is None:
             yield from self.blocks
             return
-        self.writer.close()
+        self.writer.close()  # nothing is added any more; closing twice is fine
         with pq.ParquetFile(self.file) as file:
             for number in range(file.num_row_groups):
                 yield file.read_row_group(number).cast(SCHEMA)

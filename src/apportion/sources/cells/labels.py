@@ -1,6 +1,7 @@
 """Labels: maps of text to text, from columns, from JSON text and from Arrow maps."""
 
 import json
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 
 from apportion.model.rows import LABELS
 from apportion.sources.cells.parsed import Parsed
-from apportion.sources.cells.text import as_json, clean, is_text, rows_where
+from apportion.sources.cells.text import as_json, is_text, rows_where
 
 LONGEST = 2**18
 DECODER = json.JSONDecoder(parse_constant=str)
@@ -123,8 +124,12 @@ def entries(found: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     pairs = [
         (str(key), value if isinstance(value, str) else as_text(value)) for key, value in sorted((found or {}).items())
     ]
-    flat = clean(pa.array([part for pair in pairs for part in pair], pa.string())).to_pylist()
-    return [(key, value or "") for key, value in zip(flat[::2], flat[1::2], strict=True) if key]
+    return [(composed(key), composed(value)) for key, value in pairs if key]
+
+
+def composed(word: str) -> str:
+    """As `clean` does for a whole column, for one word: a column of two is too small to be quick."""
+    return word if word.isascii() else unicodedata.normalize("NFC", word)
 
 
 def as_text(value: object) -> str:

@@ -4,6 +4,7 @@ Each layout is one module with `select(place) -> tuple[Listed, ...] | None`: Non
 manifests list, without what older runs or versions left behind. What a manifest states about a file is held against the file:
 
     listed   what a manifest says about a file, and which file of the place it means
+    aws      Data Exports and Cost and Usage Reports, as AWS writes them to a bucket
     azure    run folders of Azure's exports, of which the newest counts
     plain    a `manifest.json` that lists the files of its folder
 
@@ -13,12 +14,13 @@ A part that is named and not there (`manifest-part-missing`) or is another than 
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from apportion.sources.bills.manifests import azure, plain
+from apportion.sources.bills.manifests import aws, azure, plain
 from apportion.sources.bills.manifests.listed import Listed, same_size
 from apportion.sources.files.paths import InputFile
 from apportion.sources.files.places import Place
 
 LAYOUTS: tuple[Callable[[Place], tuple[Listed, ...] | None], ...] = (
+    aws.select,
     azure.select,
     plain.select,
 )  # the first that knows the place

@@ -1,0 +1,111 @@
+"""Which of AWS's reports a file is, and under which names it has the columns that are read.
+
+The names used here are those of CUR 2.0. The older report has the same ones in Parquet, and `lineItem/UnblendedCost` for
+`line_item_unblended_cost` in CSV: a low line before each capital letter, as AWS itself converts them.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from apportion.errors import InputError
+from apportion.sources.files.paths import InputFile
+from apportion.sources.files.sheet import missing_columns
+
+REQUIRED = (
+    "bill_billing_period_start_date", "bill_billing_period_end_date", "bill_payer_account_id",
+    "line_item_usage_account_id", "line_item_line_item_type", "line_item_product_code",
+    "line_item_usage_start_date", "line_item_usage_end_date", "line_item_currency_code", "line_item_unblended_cost",
+)  # fmt: skip
+READ = (
+    *REQUIRED,
+    "bill_invoice_id", "bill_invoicing_entity", "bill_billing_entity", "bill_payer_account_name",
+    "line_item_usage_account_name", "line_item_usage_type", "line_item_operation", "line_item_resource_id",
+    "line_item_usage_amount", "line_item_unblended_rate", "line_item_net_unblended_cost", "line_item_availability_zone",
+    "line_item_line_item_description", "line_item_legal_entity",
+    "pricing_public_on_demand_cost", "pricing_public_on_demand_rate", "pricing_unit", "pricing_term", "pricing_rate_code",
+    "product_product_name", "product_servicename", "product_product_family", "product_sku", "product_region_code", "product_region",
+    "product_instance_type", "product_vcpu", "product_memory", "product_gpu", "product", "resource_tags", "cost_category",
+    "reservation_reservation_a_r_n", "reservation_effective_cost", "reservation_net_effective_cost",
+    "reservation_unused_amortized_upfront_fee_for_billing_period", "reservation_net_unused_amortized_upfront_fee_for_billing_period",
+    "reservation_unused_recurring_fee", "reservation_net_unused_recurring_fee",
+    "savings_plan_savings_plan_a_r_n", "savings_plan_savings_plan_effective_cost", "savings_plan_net_savings_plan_effective_cost",
+    "savings_plan_total_commitment_to_date", "savings_plan_used_commitment",
+    "capacity_reservation_capacity_reservation_arn", "capacity_reservation_capacity_reservation_status",
+    "split_line_item_parent_resource_id", "split_line_item_split_usage", "split_line_item_split_cost", "split_line_item_unused_cost",
+    "split_line_item_net_split_cost", "split_line_item_net_unused_cost",
+    "split_line_item_public_on_demand_split_cost", "split_line_item_public_on_demand_unused_cost",
+)  # fmt: skip
+ALIASES = {"savings_plan_savings_plan_arn": "savings_plan_savings_plan_a_r_n"}
+TAG_COLUMNS = ("resourceTags/", "resource_tags_")
+CATEGORY_COLUMNS = ("costCategory/", "cost_category_")
+OTHERS = {  # a column that only another vendor's bill, or another kind of AWS's, has
+    "EffectiveCost": 'FOCUS: read it with kind "focus"',
+    "BilledCost": 'FOCUS: read it with kind "focus"',
+    "CostInBillingCurrency": "an Azure export",
+    "costInBillingCurrency": "an Azure export",
+    "billing_account_id": "Google Cloud's billing export",
+    "cost/myCost": "Oracle's cost report",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`columns` names the file's column for each that is read; `tags` and `categories` those that hold one tag or cost category each."""
+
+    name: str
+    columns: Mapping[str, str]
+    tags: Mapping[str, str]
+    categories: Mapping[str, str]
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        return (*self.columns.values(), *self.tags.values(), *self.categories.values())
+
+    def has(self, *names: str) -> bool:
+        return all(name in self.columns for name in names)
+
+
+def header_of(names: Sequence[str], file: InputFile) -> Header:
+    """Refuses a file that is none of AWS's reports or lacks what a line cannot do without."""
+    found: dict[str, str] = {}
+    for name in names:
+        known = snake(name)
+        known = ALIASES.get(known, known)
+        if known in READ and found.setdefault(known, name) != name:
+            raise InputError(
+                "duplicate-column",
+                f"{file.name} has both {found[known]} and {name}, which are one column",
+                where=file.name,
+                hint="rename or remove one of them",
+            )
+    missing = [name for name in REQUIRED if name not in found]
+    if missing:
+        raise missing_columns(missing, [snake(name) for name in names], file, hint(names, found))
+    tags = {name.removeprefix(prefix): name for prefix in TAG_COLUMNS for name in names if name.startswith(prefix)}
+    categories = {
+        name.removeprefix(prefix): name for prefix in CATEGORY_COLUMNS for name in names if name.startswith(prefix)
+    }
+    older = "lineItem/UnblendedCost" in names or bool(tags or categories) or "product_product_name" in names
+    return Header("AWS Cost and Usage Report" if older else "AWS CUR 2.0", found, tags, categories)
+
+
+def snake(name: str) -> str:
+    """`lineItem/UnblendedCost` as AWS writes it where a slash is no part of a name: `line_item_unblended_cost`."""
+    group, slash, rest = name.partition("/")
+    if not slash:
+        return name
+    return lowered(group) + "_" + lowered(rest)
+
+
+def lowered(word: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", word).lower()
+
+
+def hint(names: Sequence[str], found: Mapping[str, str]) -> str:
+    other = next((what for name, what in OTHERS.items() if name in names), "")
+    if other and not found:
+        return f"the file looks like {other}"
+    if not found:
+        return "none of its columns is one of a Cost and Usage Report: does it have a header, separated by commas?"
+    return "an export that selects columns must keep these: add them to its query, or read all columns"
