@@ -21,11 +21,12 @@ from apportion.reports.nodes import nodes as make_report
 from apportion.reports.report import Report
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
-from apportion.verbs.agreement import short
+from apportion.verbs.agreement import basis_of, short
 from apportion.verbs.explain import ground_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed, compute
 from apportion.verbs.project import Project
+from apportion.verbs.report import declared
 from apportion.verbs.soundness import NOTE, Finding
 from apportion.verbs.steps import Step, silent
 
@@ -52,7 +53,8 @@ def nodes(project: Project, period: Period | str, step: Step = silent) -> Report
     ground = ground_of(project, period)
     computed = compute(project, period, ground.policy, ground.pins, step)
     step("tying instances to nodes", 0, 0)
-    return make_report(join(computed), project.books.head(), short(ground.policy))
+    made = make_report(join(computed), project.books.head(), short(ground.policy))
+    return declared(made, basis_of(ground.policy))
 
 
 def join(computed: Computed) -> Joined:
