@@ -79,8 +79,8 @@ pools:
 RULE = 'nodes: [{when: {tag.Name: "h100-0*"}, node: "h100-3"}]'
 
 
-def make(folder: Path, rules: str = "") -> Project:
-    files = {"bill.csv": BILL, "capacity.csv": CAPACITY, "jobs.csv": JOBS, "apportion.toml": SETTINGS}
+def make(folder: Path, rules: str = "", bill: str = BILL) -> Project:
+    files = {"bill.csv": bill, "capacity.csv": CAPACITY, "jobs.csv": JOBS, "apportion.toml": SETTINGS}
     for name, text in (files | {"policy.yaml": POLICY % rules}).items():
         (folder / name).write_text(text, encoding="utf-8")
     project = open_project(folder)
@@ -149,6 +149,14 @@ def test_a_rule_of_the_policy_ties_the_rest_and_each_job_pays_its_own_machine(tm
     shares["bio"] = Decimal("12.5") + Decimal(4) * 6 / 54 + 7
     assert all(abs(Decimal(str(owed[team])) - amount) < Decimal("0.000000003") for team, amount in shares.items())
     assert listed(nodes(project, "2026-10"), "tied")["i-0fff"] == ("h100-3", "rule 1 h100-3"), "as posted"
+
+
+def test_a_converted_bill_is_listed_in_the_currency_that_it_is_posted_in(tmp_path: Path) -> None:
+    (tmp_path / "fx.csv").write_text("day,from,to,rate\n2026-10-30,EUR,USD,1.5\n", encoding="utf-8")
+    project = make(tmp_path, "fx: {table: fx.csv, rate: month_end}", BILL.replace("1,USD,", "1,EUR,"))
+    made = nodes(project, "2026-10")
+    assert [section.currency for section in made.sections] == ["USD"]
+    assert {row["instance"]: row["amount"] for row in rows(made)}["i-0b2c"] == 240 * Decimal("1.5")
 
 
 @pytest.mark.parametrize("form", ["json", "csv", "md", "table"])

@@ -11,7 +11,7 @@ import ibis
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.engine.lines import NO_CURRENCY, sharing_by_node
+from apportion.engine.lines import sharing_by_node
 from apportion.engine.spellings import host_key
 from apportion.engine.ties import Tie, tie_lines
 from apportion.model.meters import METERS
@@ -79,7 +79,7 @@ def instances(computed: Computed, pools: Collection[str] | None = None) -> Itera
     ties = tie_lines(own, computed.plan.trace.setting.resources.known, computed.world.policy.nodes)
     columns = {
         "tie": pa.array(ties.of_row),
-        "currency": pc.coalesce(own["BillingCurrency"], NO_CURRENCY),
+        "currency": placed.currencies().filter(mine),
         "amount": placed.amounts.filter(mine),
     }
     sums: dict[tuple[str, str, str, str, str], list[Decimal]] = {}
