@@ -260,7 +260,7 @@ POOLS = [
         pool("meter: gpu, method: rate_card, prices: [{price: 1}], free: {per: §users, amount: 1h, paid_by: x}"),
         "'user'",
     ),
-    ("policy-value", pool("meter: gpu, basis: §net"), ""),
+    ("policy-value", pool("meter: gpu, basis: §gross"), ""),
     ("policy-value", pool("meter: gpu, on_zero: §eror"), "did you mean 'error'?"),
     ("policy-value", pool("meter: gpu, method: coincident_peak, k: §0"), "the least is 1"),
     ("policy-value", pool("meter: gpu, method: coincident_peak, k: §1.5"), ""),

@@ -47,7 +47,7 @@ def test_right(right: str) -> None:
     "wrong",
     [
         "poools: {}\n",
-        "basis: net\n",
+        "basis: gross\n",
         "teams: {a: {mode: x}}\n",
         "owners: [{team: x}]\n",
         "owners: [{when: x, team: x}]\n",
