@@ -17,6 +17,7 @@ from tests.sources import making
 EXPORT = "billing/cur2"
 REPORT = "billing/daily"
 OCTOBER = "BILLING_PERIOD=2026-10"
+FIRST, SECOND = "8f14e45f-ceea-467f-a5b3-0b2c1d7e9a01", "c9f0f895-fb98-4ab9-8a4b-3f5d2c6e7b02"  # assemblies
 RUNS = ("2026-10-02T03:04:05.000Z-aaaa", "2026-10-05T03:04:05.000Z-bbbb")
 
 
@@ -117,22 +118,22 @@ def test_without_manifests_the_newest_execution_counts(tmp_path: Path) -> None:
 
 
 def test_the_older_reports_top_manifest_names_the_assembly(tmp_path: Path) -> None:
-    assembly(tmp_path, 1, "aaaa")
-    assembly(tmp_path, 2, "bbbb")
+    assembly(tmp_path, 1, FIRST)
+    assembly(tmp_path, 2, SECOND)
     assert billed(tmp_path) == cash(2)
-    assembly(tmp_path, 1, "aaaa")  # AWS names the earlier one again
+    assembly(tmp_path, 1, FIRST)  # AWS names the earlier one again
     assert billed(tmp_path) == cash(1)
 
 
 def test_an_older_report_that_is_overwritten(tmp_path: Path) -> None:
-    assembly(tmp_path, 1, "aaaa", kept=False)
+    assembly(tmp_path, 1, FIRST, kept=False)
     m.put(tmp_path / REPORT / "20261001-20261101/daily-00003.csv.gz", m.packed(m.legacy_csv(m.Month(5).rows)))
     assert billed(tmp_path) == cash(1)
 
 
 def test_several_assemblies_without_the_top_manifest_are_not_guessed(tmp_path: Path) -> None:
-    assembly(tmp_path, 1, "aaaa")
-    assembly(tmp_path, 2, "bbbb")
+    assembly(tmp_path, 1, FIRST)
+    assembly(tmp_path, 2, SECOND)
     (tmp_path / REPORT / "20261001-20261101/daily-Manifest.json").unlink()
     assert refused(tmp_path).code == "ambiguous-delivery"
 
@@ -146,9 +147,9 @@ def test_a_part_that_is_absent_refuses_all(tmp_path: Path) -> None:
 
 
 def test_zip_is_named_as_what_it_is(tmp_path: Path) -> None:
-    assembly(tmp_path, 1, "aaaa")
+    assembly(tmp_path, 1, FIRST)
     path = tmp_path / REPORT / "20261001-20261101/daily-Manifest.json"
-    manifest(path, "reportKeys", ["billing/daily/20261001-20261101/aaaa/daily-1.csv.zip"])
+    manifest(path, "reportKeys", ["billing/daily/20261001-20261101/x/daily-1.csv.zip"])
     assert refused(tmp_path).code == "unknown-format"
 
 

@@ -75,6 +75,10 @@ def test_nothing_is_lost_on_reading_planning_and_posting(tmp_path: Path) -> None
         assert len(mine) == len(own)
         for cost, columns in COSTS.items():
             assert sum((line[cost] or Decimal(0) for line in mine), Decimal(0)) == total(own, columns), cost
+        exact = sum(
+            (Decimal(row[column]) for row in own for column in COSTS["BilledCost"] if row.get(column)), Decimal(0)
+        )
+        assert abs(exact - total(own, COSTS["BilledCost"])) < Decimal(len(own)).scaleb(-18)
         assert [line["EffectiveCost"] for line in mine] == [
             line["BilledCost"] for line in mine
         ]  # no commitment in them

@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.model.money import PLACES
+from apportion.model.money import PLACES, plain
 from apportion.model.rows import MONEY
 from apportion.sources.aws.header import Header
 from apportion.sources.bills.part import Fault, Part
@@ -52,9 +52,9 @@ class Block:
         if among is not None:
             cells = pc.if_else(among, plainly(cells), None)
         own = self.header.columns.get(name, name)
-        shorter, rounded = shortened(cells)
+        shorter, rounded, left = shortened(cells)
         if rounded:
-            message = f"{own} is written as binary numbers are: {rounded} amounts were rounded at the 18th place"
+            message = f"{own} is written as binary numbers are: {rounded} amounts were rounded at the 18th place, which leaves out {plain(left)}"
             self.part.faults.append(Fault(-1, "binary-money", message))
         return self.part.exact(shorter, own)
 
@@ -73,21 +73,26 @@ def plainly(cells: pa.Array) -> pa.Array:
     return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
 
 
-def shortened(cells: pa.Array) -> tuple[pa.Array, int]:
-    """Texts of binary numbers at 18 places, and how many were rounded. Whatever else they are is left for others to refuse."""
+def shortened(cells: pa.Array) -> tuple[pa.Array, int, Decimal]:
+    """Texts of binary numbers at 18 places, how many were rounded, and what their sum lost. Whatever else they are is left for others to refuse."""
     if not is_text(cells):
-        return cells, 0
+        return cells, 0, Decimal(0)
     whole = plainly(cells)
     long = pc.fill_null(pc.match_substring_regex(whole, LONG), fill_value=False)
     if not pc.any(long, min_count=0).as_py():
-        return cells, 0
+        return cells, 0, Decimal(0)
+    words = whole.filter(long).value_counts()
+    short = {word: at_places(word) for word in words.field("values").to_pylist()}
+    rounded, left = 0, Decimal(0)
+    with localcontext() as context:
+        context.prec = 400
+        for word, times in zip(words.field("values").to_pylist(), words.field("counts").to_pylist(), strict=True):
+            lost = Decimal(word) - Decimal(short[word])
+            rounded += times if lost else 0
+            left += lost * times
     encoded = whole.filter(long).dictionary_encode()
-    short = [at_places(word) for word in encoded.dictionary.to_pylist()]
-    changed = pa.array(
-        [Decimal(new) != Decimal(old) for new, old in zip(short, encoded.dictionary.to_pylist(), strict=True)]
-    )
-    values = pa.array(short, whole.type).take(encoded.indices)
-    return pc.replace_with_mask(whole, long, values), int(pc.sum(changed.take(encoded.indices)).as_py())
+    values = pa.array([short[word] for word in encoded.dictionary.to_pylist()], whole.type).take(encoded.indices)
+    return pc.replace_with_mask(whole, long, values), rounded, left
 
 
 def at_places(word: str) -> str:

@@ -20,7 +20,7 @@ from apportion.sources.files.paths import InputFile
 from apportion.sources.files.places import Place
 
 LAYOUTS: tuple[Callable[[Place], tuple[Listed, ...] | None], ...] = (
-    aws.select,
+    aws.select,  # before Azure's: assemblies are named by GUIDs, as its runs are
     azure.select,
     plain.select,
 )  # the first that knows the place
