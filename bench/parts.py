@@ -20,6 +20,7 @@ from apportion.model.delivery import Delivery
 from apportion.model.money import GRAINS_PER_NANO, NANO, plain, total_of
 from apportion.model.rows import USAGE
 from apportion.model.times import Interval
+from bench.bills import cur_1m, cur_5m
 from bench.measure import Clock, peak_gb
 from bench.peaks import peaks
 from bench.prometheus import prometheus_day
@@ -295,6 +296,8 @@ PARTS: dict[str, Callable[[Path], Figures]] = {
     "job_length": job_length,
     "charges": charges_to_iceberg,
     "ingest_1m": ingest_1m,
+    "cur_1m": cur_1m,
+    "cur_5m": cur_5m,
     "help": help_text,
     "peaks": peaks,
     "surf_lisa": surf_lisa,
@@ -315,6 +318,8 @@ TARGETS: tuple[tuple[str, tuple[str, ...], float, str], ...] = (
     ("against_explosion", ("times_faster",), 30, "at least"),
     ("job_length", ("change_percent",), 20, "at most"),
     ("ingest_1m", ("ratio_warm",), 5, "at most"),
+    ("cur_5m", ("ratio",), 5, "at most"),
+    ("cur_5m", ("memory_for_five_times_the_lines",), 1.3, "at most"),
     ("help", ("seconds_best",), 0.5, "at most"),
     ("peaks", ("temporal_shapley_1000_teams_seconds",), 2, "at most"),
     ("peaks", ("peak_shapley_200_teams_seconds",), 10, "at most"),

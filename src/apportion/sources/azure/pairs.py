@@ -56,7 +56,7 @@ class View:
         keys = [
             hashlib.blake2b(row, digest_size=16).digest()
             for first in range(0, len(bare), STEP)
-            for row in content(bare.slice(first, STEP).combine_chunks()).cast(pa.binary()).to_pylist()
+            for row in content(bare.slice(first, STEP).combine_chunks(), "").cast(pa.binary()).to_pylist()
         ]
         costs = self.lines["BilledCost"].to_pylist()
         return [Row(keys[at], costs[at] or Decimal(0), at) for at in rows_where(self.inside.combine_chunks())]

@@ -99,8 +99,8 @@ def scopes(heaps: Iterable[Heap], reading: Reading) -> Iterator[Scope]:
     rows = {
         tuple(row.values())
         for heap in heaps
-        for block in heap.stored()
-        for row in block.select(SCOPE).group_by(SCOPE).aggregate([]).select(SCOPE).to_pylist()
+        for block in heap.stored(SCOPE)
+        for row in block.group_by(SCOPE).aggregate([]).select(SCOPE).to_pylist()
     }
     for issuer in sorted({row[0] for row in rows}):
         own = [row for row in rows if row[0] == issuer]

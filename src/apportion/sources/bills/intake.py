@@ -4,6 +4,7 @@ Memory does not grow with the bill: what is kept of a block is its lines on disk
 """
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 
@@ -48,15 +49,20 @@ class Intake:
             return forms[0].columns
 
         taken = Taken(file)
-        rows = 0
-        with flowing(file, wanted) as flow:
+        rows = made = 0
+        with flowing(file, wanted) as flow, ThreadPoolExecutor(1) as beside:
+            before: Future[None] | None = None
             for block in flow.blocks:
                 part = Part(flow.where, block, rows, [])
-                written = Written(part, forms[0].translate(part), taken.lines)
+                written = Written(part, forms[0].translate(part), made)
                 lines = pa.table(written.columns(self.reading.currency), schema=SCHEMA)
-                self.watch.see(taken, forms[0], lines)
-                self.take(taken, lines, ((fault, line_of(fault, written)) for fault in part.faults))
-                rows += block.num_rows
+                faults = [(fault, line_of(fault, written)) for fault in part.faults]
+                if before:
+                    before.result()
+                before = beside.submit(self.put_away, taken, forms[0], lines, faults)  # while the next block is read
+                rows, made = rows + block.num_rows, made + lines.num_rows
+            if before:
+                before.result()
             end = flow.end
         if end.bad_rows:
             raise InputError(
@@ -71,6 +77,10 @@ class Intake:
             taken.note(note)
         taken.where, taken.sha256 = end.where, end.sha256
         self.files.append(taken)
+
+    def put_away(self, taken: Taken, form: Form, lines: pa.Table, faults: Sequence[tuple[Fault, int]]) -> None:
+        self.watch.see(taken, form, lines)
+        self.take(taken, lines, faults)
 
     def read_bill(self, bill: Bill) -> None:
         """One that was read as a whole, because its vendor had to see all of it."""

@@ -4,7 +4,7 @@ A line's id is a hash of what it says. Equal lines differ by their number, which
 kept beside the lines, and the ids are made when the lines are read back.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,14 +89,14 @@ class Heap:
             whole = whole.append_column("source", pa.repeat(pa.scalar(self.source), block.num_rows))
             yield whole.select(COST_LINES.names).cast(COST_LINES)
 
-    def stored(self) -> Iterator[pa.Table]:
+    def stored(self, columns: Sequence[str] = SCHEMA.names) -> Iterator[pa.Table]:
         if self.writer is None:
-            yield from self.blocks
+            yield from (block.select(columns) for block in self.blocks)
             return
         self.writer.close()  # nothing is added any more; closing twice is fine
         with pq.ParquetFile(self.file) as file:
             for number in range(file.num_row_groups):
-                yield file.read_row_group(number).cast(SCHEMA)
+                yield file.read_row_group(number, columns=list(columns)).cast(pa.schema(map(SCHEMA.field, columns)))
 
 
 class Spool:
@@ -112,7 +112,7 @@ class Spool:
         starts = lines["billing_start_s"].to_numpy()
         if not len(starts):
             return Spots(starts, starts)
-        hashes = np.frombuffer(hashes_of(lines, self.source), np.uint8).reshape(-1, BYTES)
+        hashes = hashes_of(lines, self.source)
         places = np.zeros(len(starts), np.int64)
         distinct = np.unique(starts).tolist()
         for start_s in distinct:
