@@ -92,46 +92,44 @@ def value(found: Any, kind: Field, *, inside: bool = False) -> Any:
     return str(found).lower() if isinstance(found, bool) else repr(found) if isinstance(found, float) else str(found)
 
 
+class Handler(BaseHTTPRequestHandler):
+    store: Warehouse
+
+    def answer(self, found: dict[str, Any], status: int = 200) -> None:
+        data = json.dumps(found).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def refuse(self, status: int, reason: str) -> None:
+        errors = [{"reason": reason, "message": f"because of {reason}"}]
+        self.answer({"error": {"code": status, "message": f"because of {reason}", "errors": errors}}, status)
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        asked = {key: found[0] for key, found in parse_qs(parts.query).items()}
+        if self.store.fault:
+            self.refuse(*self.store.fault)
+        elif "/tables/" in parts.path:
+            self.answer(self.store.table())
+        elif "/queries/" in parts.path:
+            self.answer(self.store.results(parts.path.rpartition("/")[2], asked))
+        else:
+            self.refuse(404, "notFound")
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.answer(self.store.insert(body))
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
 @contextmanager
 def bigquery(rows: Sequence[Row]) -> Iterator[Warehouse]:
     store = Warehouse(rows)
-
-    class Handler(BaseHTTPRequestHandler):
-        def answer(self, found: dict[str, Any], status: int = 200) -> None:
-            data = json.dumps(found).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def refused(self) -> bool:
-            if store.fault:
-                status, reason = store.fault
-                errors = [{"reason": reason, "message": f"because of {reason}"}]
-                self.answer({"error": {"code": status, "message": f"because of {reason}", "errors": errors}}, status)
-            return store.fault is not None
-
-        def do_GET(self) -> None:
-            parts = urlsplit(self.path)
-            asked = {key: found[0] for key, found in parse_qs(parts.query).items()}
-            if self.refused():
-                return
-            if "/tables/" in parts.path:
-                self.answer(store.table())
-            elif "/queries/" in parts.path:
-                self.answer(store.results(parts.path.rpartition("/")[2], asked))
-            else:
-                self.answer({"error": {"code": 404, "message": "no such thing", "errors": []}}, 404)
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            if not self.refused():
-                self.answer(store.insert(body))
-
-        def log_message(self, *_: object) -> None:
-            """Quiet."""
-
-    with listening(Handler) as url:
+    with listening(type("Own", (Handler,), {"store": store})) as url:
         store.url = url
         yield store

@@ -190,7 +190,7 @@ def test_without_the_extra_it_says_what_to_install(warehouse: Warehouse, monkeyp
     ],
 )
 def test_wrong_settings_are_refused(warehouse: Warehouse, wrong: dict[str, Any]) -> None:
-    with pytest.raises(ProjectError, match="invalid-setting|missing-setting"):
+    with pytest.raises(ProjectError, match=r"invalid-setting|missing-setting"):
         asked(warehouse, span("2026-10-01", "2026-11-01"), **wrong)
     assert not warehouse.asked
 

@@ -238,5 +238,5 @@ def test_a_list_of_objects_is_read_as_json_lines_are(tmp_path: Path) -> None:
     write_json(drawn(5), tmp_path / "lines.jsonl")
     objects = [json.loads(line) for line in (tmp_path / "lines.jsonl").read_text("utf-8").splitlines()]
     (tmp_path / "list.json").write_text(json.dumps(objects), "utf-8")
-    both = [deliveries(tmp_path, name) for name in ("lines.jsonl", "list.json")]
-    assert [[one.tables for one in each] for each in both][0] == [[one.tables for one in each] for each in both][1]
+    lines, listed = ([one.tables for one in deliveries(tmp_path, name)] for name in ("lines.jsonl", "list.json"))
+    assert lines == listed

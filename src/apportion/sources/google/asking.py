@@ -99,14 +99,16 @@ def moment(second: int) -> datetime:
 @contextmanager
 def asking(how: How, found: Stanza, base: Path) -> Iterator[Asked]:
     library = client_library(how.where)
-    from google.auth.transport.requests import AuthorizedSession  # noqa: PLC0415
+    from google.auth.transport import requests  # noqa: PLC0415
     from google.cloud.bigquery.retry import DEFAULT_RETRY  # noqa: PLC0415
+
+    wire: Any = requests  # its functions have no types
 
     timeout, retries = found.number("timeout_s", TIMEOUT_S, 1, 3600), found.number("retries", RETRIES, 0, 20)
     url = endpoint(found)
     with failures(how):
         credentials = credentials_of(found, base)
-        session = AuthorizedSession(credentials)
+        session = wire.AuthorizedSession(credentials)
         session.verify = found.text("ca_file", "") or True
         client = library.Client(
             project=how.table.payer,
@@ -139,18 +141,19 @@ def client_library(where: str) -> Any:
 
 def credentials_of(found: Stanza, base: Path) -> Any:
     """Of the stanza's service account, else those that Google's own tools find."""
-    import google.auth  # noqa: PLC0415
-    from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415
-    from google.oauth2.service_account import Credentials  # noqa: PLC0415
+    import google.auth.credentials  # noqa: PLC0415
+    from google.oauth2 import service_account  # noqa: PLC0415
 
+    auth: Any = google.auth
+    keys: Any = service_account
     if found.flag("anonymous"):
-        return AnonymousCredentials()
+        return auth.credentials.AnonymousCredentials()
     file = found.text("service_account", "")
     if not file:
-        return google.auth.default(SCOPES)[0]
+        return auth.default(SCOPES)[0]
     text = contents(found, "service_account", base / Path(file.removeprefix("file:")).expanduser())
     try:
-        return Credentials.from_service_account_info(json.loads(text), scopes=SCOPES)
+        return keys.Credentials.from_service_account_info(json.loads(text), scopes=SCOPES)
     except (ValueError, KeyError, TypeError):  # its words may quote the key
         pass
     raise ProjectError(
