@@ -209,8 +209,8 @@ def test_gke_says_what_a_namespace_requested_and_what_nobody_did(ending: str, tm
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("BilledCost,EffectiveCost\n1,2\n", "missing-columns", "focus"),
-        ("lineItem/UnblendedCost\n1\n", "missing-columns", "AWS"),
+        ("ChargePeriodStart,ChargeCategory,BilledCost\n1,2,3\n", "another-vendors-file", "focus"),
+        ("lineItem/UnblendedCost,lineItem/LineItemType\n1,2\n", "another-vendors-file", "aws"),
         ("billing_account_id,service.id,usage_start_time,usage_end_time,price,currency\n", "missing-columns", "export"),
         ("{HEAD}\n{ROW},1,USD,[{{'amount': -0.1\n", "invalid-number", "fetch"),
         ("{HEAD}\n{ROW},1,USD,\"[{{'amount': 'much'}}]\"\n", "invalid-number", "fetch"),

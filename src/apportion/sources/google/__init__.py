@@ -17,14 +17,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from apportion.errors import ApportionError, InputError
-from apportion.model.delivery import Delivery, Rows
+from apportion.model.delivery import Delivery
 from apportion.model.times import DAY_S, Interval, instant_text
 from apportion.sources.bills.deliveries import bill_deliveries
+from apportion.sources.bills.manifests import current
 from apportion.sources.files.paths import InputFile
 from apportion.sources.files.places import Place
 from apportion.sources.google.asking import Asked, asking
-from apportion.sources.google.forms import STANDARD, Exports, as_exported, with_status
-from apportion.sources.google.months import FINAL_S, OVERLAP_S, month_text, months_due
+from apportion.sources.google.forms import STANDARD, Exports, as_exported
+from apportion.sources.google.months import OVERLAP_S, month_text, months_due
 from apportion.sources.google.settings import How, how_of
 from apportion.sources.live import Live, Progress, Sign
 from apportion.sources.settings import Stanza
@@ -49,9 +50,8 @@ def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None
     if how.path:
         exports = Exports()
         with Place.of(found, base) as place:
-            files = [as_exported(file) for file in place.files(FORMATS)]
-            for delivery in bill_deliveries(files, exports.form_of, how.reading, window):
-                yield told(delivery, exports.newest)
+            files = [as_exported(file) for file in current(place, FORMATS)]
+            yield from bill_deliveries(files, exports.form_of, how.reading, window, exports)
         return
     if window is None:
         raise InputError(
@@ -75,23 +75,9 @@ def month_of(asked: Asked, how: How, month: Interval, edges: tuple[int, int | No
         file = InputFile(f"{how.table.name} {month_text(month)}", Path(folder) / "month.parquet", "parquet")
         if not asked.save(month, file.path):
             return
-        for delivery in bill_deliveries([file], exports.form_of, how.reading, None):
+        for delivery in bill_deliveries([file], exports.form_of, how.reading, None, exports):
             covered = Interval(month.start_s, min(month.end_s, end_s))
-            yield replace(told(delivery, exports.newest), window=covered, files=())
-
-
-def told(delivery: Delivery, newest: int | None) -> Delivery:
-    """A month is final when the export has rows of five days after its end, by when Google has sent the invoice. Ids of lines do not depend on it."""
-    if newest is None:
-        return delivery
-    status = "final" if newest >= delivery.window.end_s + FINAL_S else "estimated"
-    lines = delivery.tables["cost_lines"]
-    marked = (
-        Rows(len(lines), lambda: (with_status(block, status) for block in lines.blocks()))
-        if isinstance(lines, Rows)
-        else with_status(lines, status)
-    )
-    return replace(delivery, tables={"cost_lines": marked})
+            yield replace(delivery, window=covered, files=())
 
 
 def probe(settings: Mapping[str, Any], base: Path) -> Iterator[Sign]:
