@@ -48,7 +48,7 @@ def rows_of(sheet: Sheet, names: Mapping[str, str]) -> Iterator[tuple[str, dict[
 def assigned(where: str, cells: Mapping[str, str], row: Bought) -> Assigned:
     user, team = cells.get("user", ""), cells.get("team", "")
     if not user and not team:
-        raise InputError("malformed-row", "the row names neither a user nor a team")
+        raise InputError("malformed-row", "neither a user nor a team is named")
     if user and row.amount != 1:
         raise InputError("malformed-row", f"a named user holds one seat, not {row.amount}")
     return Assigned(row.start_s, row.end_s, where, row.feature, user, team, row.amount)
