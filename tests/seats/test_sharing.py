@@ -55,7 +55,7 @@ pools:
   machines: {costs: {ServiceCategory: Compute}, usage: {node: "?100-*"}, meter: gpu, method: proportional}
   copilot: {costs: {ServiceName: Copilot*}, usage: {node: "licence/Copilot"}, meter: licence, SEATS}
   solver: {costs: {ServiceName: Solver*}, usage: {node: [licence/solver, licence/mesher]}, meter: licence, method: proportional}
-  enterprise: {costs: {component: licence, ServiceName: AI*}, usage: {node: "h100-*"}, meter: gpu, SOFTWARE}
+  enterprise: {costs: {component: licence, ChargeCategory: Purchase}, usage: {node: "h100-*"}, meter: gpu, SOFTWARE}
   campus: {costs: {ServiceName: Campus*}, method: fixed, shares: {vision: 60, speech: 40}}
 """
 SEAT_DAYS, GPU_HOURS = "method: proportional", "method: proportional, component: licence"
@@ -75,6 +75,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
         {
             "ServiceName": "AI Enterprise subscription",
             "ServiceSubcategory": "Software",
+            "ChargeCategory": "Purchase",
             "EffectiveCost": "3000",
             **other,
         },

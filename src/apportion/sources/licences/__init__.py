@@ -26,6 +26,7 @@ name = "licences"
 kind = "licences"
 path = "licences/*.log"
 time_zone = "UTC"
+# tokens = { solver = 25 }      # what one check-out takes, where it is not 1
 """
 
 
