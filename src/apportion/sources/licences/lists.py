@@ -84,4 +84,7 @@ def moment(cell: str, zone: ZoneInfo, *, last: bool = False) -> int:
     at_s = parse_instant(cell, zone)  # refuses 30 February, too
     if not DAY.fullmatch(cell):
         return at_s
-    return day_start(date.fromisoformat(cell) + timedelta(days=last), zone)
+    try:
+        return day_start(date.fromisoformat(cell) + timedelta(days=last), zone)
+    except (ValueError, OverflowError) as error:  # at the ends of the calendar
+        raise InputError("invalid-time", f"{cell!r} is no day that can be counted") from error
