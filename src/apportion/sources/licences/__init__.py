@@ -1,4 +1,4 @@
-"""Licences in use: check-out logs of FlexLM-style servers, tables of check-outs, and the seats that `lmstat` tells.
+"""Licences in use: check-out logs of FlexLM-style servers, tables of check-outs, lists of named users' seats and of orders, and what `lmstat` tells.
 
 The logs of a stanza are those of one server, one after the other: a seat taken in one may be given back in the next.
 """
@@ -26,6 +26,7 @@ name = "licences"
 kind = "licences"
 path = "licences/*.log"
 time_zone = "UTC"
+# tokens = { solver = 25 }      # what one check-out takes, where it is not 1
 """
 
 
@@ -43,7 +44,9 @@ def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None
 def read_file(file: InputFile, how: How) -> tuple[Told, FileDigest]:
     if file.format == "csv":
         told, sheet = parse_table(file, how.columns, how.zone)
-        return told, FileDigest(file.name, sheet.sha256, told.rows, str(len(told.events)))
+        return told, FileDigest(
+            file.name, sheet.sha256, told.rows, str(len(told.events) + len(told.assigned) + len(told.bought))
+        )
     with Stream(file) as stream:
         text = stream.read_all().decode("utf-8-sig", "replace")  # daemons print users' names in any encoding
         digest = stream.sha256
@@ -60,5 +63,5 @@ def parsed(file: InputFile, text: str, how: How) -> Told:
         "unknown-form",
         f"{file.name} is neither a licence server's debug log nor what lmstat -a prints",
         where=file.name,
-        hint="other logs can be read as CSV with the columns feature, user, out and in",
+        hint="other logs can be read as CSV: check-outs with feature, user, out, in; seats with feature, user, from, until",
     )

@@ -1,7 +1,11 @@
-"""Check-outs as CSV: `feature`, `user`, `out`, and where there are such `host`, `in`, `count` and `daemon`. A row without `in` is still out."""
+"""CSV, known by its columns: check-outs, or lists of who has a seat and of how many were bought.
+
+Check-outs have `feature`, `user`, `out`, and where there are such `host`, `in`, `count` and `daemon`. A row without `in` is still out.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 from apportion.errors import Problem
@@ -11,17 +15,37 @@ from apportion.sources.files.paths import InputFile
 from apportion.sources.files.read import read_sheet
 from apportion.sources.files.sheet import Sheet, missing_columns
 from apportion.sources.licences.events import Event, Told
+from apportion.sources.licences.lists import parse_list
 
-COLUMNS = ("feature", "user", "host", "out", "in", "count", "daemon")
-NEEDED = ("feature", "user", "out")
+Form = Literal["check-outs", "assigned", "bought"]
+
+FORMS = {
+    "check-outs": ("feature", "user", "host", "out", "in", "count", "daemon"),
+    "assigned": ("feature", "user", "team", "from", "until", "seats"),
+    "bought": ("feature", "seats", "from", "until"),
+}
+NEEDED = {
+    "check-outs": ("feature", "user", "out"),
+    "assigned": ("feature", "from"),
+    "bought": ("feature", "seats", "from"),
+}
+COLUMNS = tuple(dict.fromkeys(name for names in FORMS.values() for name in names))
+PRODUCT = "product"  # another word for a feature
 
 
 def parse_table(file: InputFile, columns: Mapping[str, str], zone: ZoneInfo) -> tuple[Told, Sheet]:
     sheet = read_sheet(file, partial(wanted, file, columns))
+    form, names = form_of(columns, sheet.header)
+    if form != "check-outs":
+        return parse_list(sheet, names, form, zone), sheet
+    return check_outs(sheet, names, zone), sheet
+
+
+def check_outs(sheet: Sheet, names: Mapping[str, str], zone: ZoneInfo) -> Told:
     told = Told(rows=sheet.table.num_rows)
     told.problems += [Problem(bad.where, "malformed-row", bad.message) for bad in sheet.bad_rows]
     for first, part in sheet.parts():
-        cells = {name: text(part[columns.get(name, name)].chunk(0)) for name in COLUMNS if columns.get(name, name) in part.column_names}  # fmt: skip
+        cells = {name: text(part[column].chunk(0)) for name, column in names.items()}
         times = {name: instants(cells[name], zone) for name in ("out", "in") if name in cells}
         rows = {name: values.to_pylist() for name, values in cells.items()}
         seconds = {name: parsed.values.to_pylist() for name, parsed in times.items()}
@@ -33,14 +57,28 @@ def parse_table(file: InputFile, columns: Mapping[str, str], zone: ZoneInfo) -> 
     told.events.sort(key=lambda event: (event.at_s, event.action != "in"))
     moments = [event.at_s for event in told.events]
     told.first_s, told.last_s = (min(moments), max(moments)) if moments else (None, None)
-    return told, sheet
+    return told
+
+
+def form_of(columns: Mapping[str, str], header: Sequence[str]) -> tuple[Form, dict[str, str]]:
+    """Which table it is, and which of the file's columns are which."""
+    named = {name: columns.get(name, name) for name in COLUMNS}
+    if "feature" not in columns and "feature" not in header and PRODUCT in header:
+        named["feature"] = PRODUCT
+    there = {name: column for name, column in named.items() if column in header}
+    form: Form = "check-outs"
+    if "out" not in there and "from" in there:
+        form = "assigned" if {"user", "team"} & set(there) else "bought"
+    return form, {name: column for name, column in there.items() if name in FORMS[form]}
 
 
 def wanted(file: InputFile, columns: Mapping[str, str], header: Sequence[str]) -> list[str]:
-    missing = [columns.get(name, name) for name in (*NEEDED, *columns) if columns.get(name, name) not in header]
+    form, names = form_of(columns, header)
+    mapped = [name for name in columns if name in FORMS[form]]
+    missing = [columns.get(name, name) for name in (*NEEDED[form], *mapped) if name not in names]
     if missing:
         raise missing_columns(missing, header, file)
-    return [columns.get(name, name) for name in COLUMNS if columns.get(name, name) in header]
+    return list(names.values())
 
 
 def add(told: Told, where: str, cells: Mapping[str, str], taken: int | None, given: int | None) -> None:
