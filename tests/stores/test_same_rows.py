@@ -36,7 +36,7 @@ def bill_files() -> dict[str, bytes]:
     pq.write_table(pa.Table.from_pylist(rows), out)
     return {
         "a.csv": making.bill_text(*lines[:10]).encode(),
-        "2026 10/b+c.csv.gz": gzip.compress(making.bill_text(*lines[10:25], {"Tags": "no tags"}).encode()),
+        "2026 10/b+c.csv.gz": gzip.compress(making.bill_text(*lines[10:25], {"Tags": "no tags"}).encode(), mtime=0),
         "2026 10/ä/d.parquet": out.getvalue(),
         "_temporary/e.csv": b"not a bill",
         "notes.json": b"{}",
