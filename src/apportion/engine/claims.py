@@ -157,7 +157,10 @@ def given_back(claimed: Claim, rule: Credit, setting: Setting) -> Any | None:
     if rule.max_hours is None:
         return rows
     longest = int(rule.max_hours * HOUR_S)
-    return rows.mutate(start_s=ibis.greatest(rows.start_s, rows.end_s - longest))
+    rows = rows.mutate(start_s=ibis.greatest(rows.start_s, rows.end_s - longest))
+    return rows.filter(
+        rows.start_s < setting.calendar.window.end_s
+    )  # the last hours of a job may all lie in a later month
 
 
 def component_of(pool: Pool) -> str:
