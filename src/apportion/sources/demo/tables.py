@@ -123,7 +123,7 @@ def cost_table(bill: Bill, source: str) -> pa.Table:
         numbers = {name: Decimal(row[name]) for name in FOCUS_NUMBERS if row.get(name)}
         said: dict[str, Any] = {name: row[name] for name in FOCUS_TEXT if row.get(name)} | numbers
         bounds = zip(BOUNDS, (line.charge.start_s, line.charge.end_s, bill.billing.start_s, bill.billing.end_s), strict=True)
-        said |= {"line_id": line_id, "component": component(row), "Tags": pairs(line.tags), **dict(bounds)}
+        said |= {"status": "final", "line_id": line_id, "component": component(row), "Tags": pairs(line.tags), **dict(bounds)}
         rows.append(tuple(said.get(name) for name in COST_LINES.names[1:]))
     return table(COST_LINES, source, rows)
 
