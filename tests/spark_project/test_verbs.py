@@ -7,6 +7,7 @@ import pytest
 
 import apportion
 from apportion.engine.backends.spark import Spark
+from apportion.engine.plan import RULES
 from tests.cli.conftest import Run
 from tests.cli.tiny import write_tiny
 from tests.spark.conftest import MASTER
@@ -42,7 +43,7 @@ def test_the_main_job_by_the_settings(run: Run, tiny: Path) -> None:
     assert run(*at, "ingest").code == 0
     assert planned(run, tiny)["engine"]["name"] == "spark"
     assert "Posted" in run(*at, "apply").out
-    assert [posted.engine for posted in apportion.open_project(tiny).books.runs()] == ["spark/2"]
+    assert [posted.engine for posted in apportion.open_project(tiny).books.runs()] == [f"spark/{RULES}"]
     assert "vision" in run(*at, "explain", "vision").out
     assert run(*at, "explain", "vision", "--engine", "duckdb", "-o", "json").value() == (
         run(*at, "explain", "vision", "-o", "json").value()
