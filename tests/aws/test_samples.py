@@ -6,13 +6,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import pytest
 
 import apportion
 from apportion.sources.aws.weights import kind_of, unit_costs
+from tests.focusfull.samples import POLICY, needed
 from tests.sources import making
 
-BILLS = Path(__file__).parents[2] / ".." / "shared" / "data" / "bills"
 FILES = {
     "focus_converters_anonymous_aws_cur.csv": "aws",
     "aws_legacy_cur.csv": "nise_synthetic",
@@ -23,23 +22,10 @@ COSTS = {
     "ListCost": ("pricing/publicOnDemandCost", "pricing_public_on_demand_cost"),
     "NetCost": ("lineItem/NetUnblendedCost", "line_item_net_unblended_cost"),
 }
-POLICY = """\
-policy: samples
-effective: 2020-01-01
-currency: USD
-time_zone: UTC
-basis: {basis}
-teams: {{finance: {{}}, research: {{}}}}
-owners: []
-pools:
-  rest: {{costs: otherwise, method: fixed, shares: {{finance: 60, research: 40}}}}
-"""
 
 
 def sample(name: str) -> Path:
-    if not BILLS.exists():
-        pytest.skip("no ../shared/data/bills beside this checkout")
-    return BILLS / FILES[name] / name
+    return needed() / FILES[name] / name
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

@@ -172,33 +172,39 @@ def grouped(lines: pa.Table, column: str, amount: str) -> dict[tuple[str, Key], 
 def compared(sides: Sides, column: str) -> list[dict[str, Cell]]:
     now = grouped(sides.read, column, "amount")
     then = sums(sides.counted, column) if sides.counted is not None else None
+    states = statuses(sides.read)
+    booked = {bill: amount for (_, (bill, _)), amount in sums(sides.counted, "").items()} if then is not None else {}
     rows: list[dict[str, Cell]] = []
     for currency, key in sorted({*now, *(then or ())}):
         money, lines = now.get((currency, key), (ZERO, 0))
         posted = None if then is None else then.get((currency, key), ZERO)
         difference = None if posted is None else total([money, -posted])
         rows.append({
-            "currency": currency, "bill": key[0], "key": key[1] or None, "status": status(sides.read, key[0]), "lines": lines,
-            "read": money, "posted": posted, "difference": difference, "why": why(sides, currency, key, difference),
+            "currency": currency, "bill": key[0], "key": key[1] or None, "status": states.get(key[0]), "lines": lines,
+            "read": money, "posted": posted, "difference": difference, "why": why(sides, currency, key, difference, booked),
         })  # fmt: skip
     return rows
 
 
-def status(lines: pa.Table, bill: str) -> str | None:
-    """Estimated while one of its lines is."""
-    found = set(pc.unique(lines["status"].filter(pc.equal(lines["bill"], bill))).to_pylist()) - {None}
-    return "estimated" if "estimated" in found else "final" if found else None
+def statuses(lines: pa.Table) -> dict[str, str]:
+    """Of each bill that says: estimated while one of its lines is."""
+    said = (
+        lines.select(["bill", "status"]).filter(lines["status"].is_valid()).group_by(["bill", "status"]).aggregate([])
+    )
+    found: dict[str, str] = {}
+    for row in said.to_pylist():
+        found[row["bill"]] = "estimated" if "estimated" in (row["status"], found.get(row["bill"])) else "final"
+    return found
 
 
-def why(sides: Sides, currency: str, key: Key, difference: Decimal | None) -> str | None:
+def why(sides: Sides, currency: str, key: Key, difference: Decimal | None, booked: Mapping[str, Decimal]) -> str | None:
     """What explains a difference, or what is wrong with an amount that has none."""
     bill = key[0]
     if difference is None:
         return f"not posted yet: apportion plan --period {sides.period}"
-    if not key[1] and sides.counted is not None:
-        ours = total(amount for (_, (name, _)), amount in sums(sides.counted, "").items() if name == bill)
-        if bill in sides.posted and sides.posted[bill] != ours:
-            return f"the ledger has {shown(sides.posted[bill], currency)}: run apportion verify"
+    ours = booked.get(bill, ZERO)
+    if not key[1] and sides.posted.get(bill, ours) != ours:
+        return f"the ledger has {shown(sides.posted[bill], currency)}: run apportion verify"
     if not difference:
         return None
     later = sorted({one.delivery for one in sides.restated if one.bill == bill})

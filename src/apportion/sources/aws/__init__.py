@@ -18,13 +18,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.delivery import Delivery
 from apportion.model.times import Interval
 from apportion.sources.aws.header import header_of
 from apportion.sources.aws.lines import form
 from apportion.sources.aws.look import look
-from apportion.sources.bills.bill import ROLES, Reading
+from apportion.sources.bills.bill import Reading
 from apportion.sources.bills.deliveries import bill_deliveries
 from apportion.sources.bills.manifests import current
 from apportion.sources.files.places import Place
@@ -46,8 +45,7 @@ path = "bills/aws"
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:
     """One delivery for each billing period in the files that count now; with `window`, those periods whose middle lies in it."""
     found = stanza(settings, SETTINGS)
-    currency = found.word("currency", MINOR_DIGITS) if "currency" in settings else ""
-    reading = Reading(found.text("name"), found.word("role", ROLES, "bill"), currency)
+    reading = Reading.of(found)
     pods = found.word("split", SPLITS, "parent") == "pods"
     with Place.of(found, base) as place:
         files = current(place, FORMATS)

@@ -14,14 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.delivery import Delivery
 from apportion.model.times import Interval
 from apportion.sources.azure.dates import FORMS
 from apportion.sources.azure.exports import ACTUAL, AMORTISED, DATASETS, dataset_of, expect
 from apportion.sources.azure.pairs import paired
 from apportion.sources.azure.rows import Way, looked_through
-from apportion.sources.bills.bill import ROLES, Bill, Reading, read_bills
+from apportion.sources.bills.bill import Bill, Reading, read_bills
 from apportion.sources.bills.deliveries import bill_deliveries, deliveries
 from apportion.sources.bills.manifests import current
 from apportion.sources.files.paths import InputFile
@@ -44,8 +43,7 @@ amortised = "bills/azure/amortised"
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:
     """One delivery for each billing period in the files; with `window`, those periods whose middle lies in it."""
     found = stanza(settings, SETTINGS)
-    currency = found.word("currency", MINOR_DIGITS) if "currency" in settings else ""
-    reading = Reading(found.text("name"), found.word("role", ROLES, "bill"), currency)
+    reading = Reading.of(found)
     if "amortised" in found.settings and "dataset" in found.settings:
         raise found.refuse("dataset", "left out where `amortised` is given", found.settings["dataset"])
     with ExitStack() as places:  # faults are placed in their files until all is handed over

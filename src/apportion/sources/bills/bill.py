@@ -1,11 +1,12 @@
 """Files to bills: cost lines with what is wrong with some of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from apportion.errors import InputError
+from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.delivery import FileDigest
 from apportion.model.money import plain
 from apportion.sources.bills.form import Form, FormOf
@@ -16,8 +17,10 @@ from apportion.sources.cells.money import total
 from apportion.sources.files.paths import InputFile
 from apportion.sources.files.read import read_sheet
 from apportion.sources.files.sheet import Sheet, once
+from apportion.sources.settings import Stanza
 
 ROLES = ("bill", "reference")
+NEVER_ENDED = "the last line has no end: the file may have been cut off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,12 @@ class Reading:
     role: str = "bill"
     currency: str = ""
     electricity_of: str = ""
+
+    @classmethod
+    def of(cls, found: Stanza, units: Collection[str] = MINOR_DIGITS) -> "Reading":
+        """As a stanza with the settings `role` and `currency` says; `units` is what its lines can be in."""
+        currency = found.word("currency", units) if "currency" in found.settings else ""
+        return cls(found.text("name"), found.word("role", ROLES, "bill"), currency)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +69,13 @@ def read_bills(files: Sequence[InputFile], form_of: FormOf, reading: Reading) ->
         once(sheet, seen)
         bills.append(read_bill(sheet, forms[0], reading))
     if not any(bill.lines.num_rows for bill in bills):
-        raise InputError(
-            "no-rows",
-            f"there is no cost line in {', '.join(file.name for file in files[:3])}",
-            where=files[0].name,
-            hint="a header alone is no bill: fetch the file again, or remove it",
-        )
+        raise no_lines([file.name for file in files])
     return bills
 
 
 def read_bill(sheet: Sheet, form: Form, reading: Reading) -> Bill:
-    if sheet.bad_rows:
-        raise InputError(
-            "corrupt-file",
-            f"{sheet.bad_rows[0].message}, so its amounts cannot be told",
-            where=sheet.bad_rows[0].where,
-            hint="the file is cut off or damaged: fetch it again",
-        )
-    faults = list(form.notes)
-    if not sheet.ended:
-        faults.append(Fault(-1, "no-last-newline", "the last line has no end: the file may have been cut off"))
+    refuse_bad_rows(sheet)
+    faults = [*form.notes, *ending(sheet)]
     blocks: list[pa.Table] = []
     count = 0
     for first_row, table in sheet.parts():
@@ -89,3 +85,27 @@ def read_bill(sheet: Sheet, form: Form, reading: Reading) -> Bill:
     lines = pa.concat_tables(blocks) if blocks else SCHEMA.empty_table()
     digest = FileDigest(sheet.file.name, sheet.sha256, lines.num_rows, plain(total(lines["EffectiveCost"])))
     return Bill(sheet.file, lines, tuple(faults), digest, sheet.where, form)
+
+
+def refuse_bad_rows(sheet: Sheet) -> None:
+    """A row that could not be cut into columns: what it costs cannot be told."""
+    if sheet.bad_rows:
+        raise InputError(
+            "corrupt-file",
+            f"{sheet.bad_rows[0].message}, so its amounts cannot be told",
+            where=sheet.bad_rows[0].where,
+            hint="the file is cut off or damaged: fetch it again",
+        )
+
+
+def ending(sheet: Sheet) -> tuple[Fault, ...]:
+    return () if sheet.ended else (Fault(-1, "no-last-newline", NEVER_ENDED),)
+
+
+def no_lines(names: Sequence[str]) -> InputError:
+    return InputError(
+        "no-rows",
+        f"there is no cost line in {', '.join(names[:3])}",
+        where=names[0],
+        hint="a header alone is no bill: fetch the file again, or remove it",
+    )

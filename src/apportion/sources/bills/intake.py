@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.errors import InputError
-from apportion.sources.bills.bill import Bill, Reading
+from apportion.sources.bills.bill import Bill, Reading, ending, no_lines, refuse_bad_rows
 from apportion.sources.bills.form import Form, FormOf
 from apportion.sources.bills.lines import SCHEMA, Written
 from apportion.sources.bills.manifests.listed import as_stated
@@ -25,9 +24,7 @@ from apportion.sources.bills.watch import Watch
 from apportion.sources.cells.money import total
 from apportion.sources.files.flow import BLOCK_ROWS, flowing
 from apportion.sources.files.paths import InputFile
-from apportion.sources.files.sheet import Sheet, once
-
-NEVER_ENDED = "the last line has no end: the file may have been cut off"
+from apportion.sources.files.sheet import once
 
 
 class Intake:
@@ -64,13 +61,7 @@ class Intake:
             if before:
                 before.result()
             end = flow.end
-        if end.bad_rows:
-            raise InputError(
-                "corrupt-file",
-                f"{end.bad_rows[0].message}, so its amounts cannot be told",
-                where=end.bad_rows[0].where,
-                hint="the file is cut off or damaged: fetch it again",
-            )
+        refuse_bad_rows(end)
         as_stated(file, rows, end.sha256)
         once(end, self.seen, rows)
         for note in (*forms[0].notes, *ending(end)) if forms else ():
@@ -125,13 +116,7 @@ class Intake:
     def settle(self) -> None:
         """Finds a place for the lines that wait."""
         if not any(taken.lines for taken in self.files):
-            names = [taken.file.name for taken in self.files]
-            raise InputError(
-                "no-rows",
-                f"there is no cost line in {', '.join(names[:3])}",
-                where=names[0],
-                hint="a header alone is no bill: fetch the file again, or remove it",
-            )
+            raise no_lines([taken.file.name for taken in self.files])
         if not self.waiting:
             return
         lines = pa.concat_tables(self.waiting)
@@ -158,10 +143,6 @@ def line_of(fault: Fault, written: Written) -> int:
         return row if fault.row >= 0 else -1
     lines = np.flatnonzero(written.lines.rows.to_numpy() == row)
     return int(lines[0]) if len(lines) else -1
-
-
-def ending(end: Sheet) -> Iterable[Fault]:
-    return () if end.ended else (Fault(-1, "no-last-newline", NEVER_ENDED),)
 
 
 def carried(lines: pa.Table) -> Decimal:

@@ -21,6 +21,7 @@ from apportion.model.money import DIGITS, PLACES
 from apportion.model.rows import COST_LINES
 from apportion.model.times import DAY_S, Interval, Period, instant_text
 from apportion.sources.bills.components import component_of
+from apportion.sources.bills.placing import month
 from apportion.sources.cost_explorer.answers import Answer, Group, Result
 from apportion.sources.cost_explorer.settings import CATEGORY, DIMENSIONS, TAG, How
 
@@ -63,7 +64,7 @@ def delivery(
         if groups[key] is group:
             lines.append(line(result, group, asked or how.group_by, how, account))
     table = pa.Table.from_pylist(lines, COST_LINES)
-    scope = Scope(how.issuer, (account,) if account else (), (), (month_of(span.start_s),), role=how.role)
+    scope = Scope(how.issuer, (account,) if account else (), (), (month(span.start_s),), role=how.role)
     return Delivery(how.source, span, {"cost_lines": table}, (), files, (scope,))
 
 
@@ -84,13 +85,8 @@ def twice(result: Result, group: Group, how: How) -> InputError:
     )
 
 
-def month_of(second: int) -> Interval:
-    at = datetime.fromtimestamp(second, tz=UTC)
-    return Period(at.year, at.month).interval(ZONE)
-
-
 def line(result: Result, group: Group, groups: Sequence[str], how: How, account: str) -> dict[str, Any]:
-    billing = month_of(result.span.start_s)
+    billing = month(result.span.start_s)
     columns, tags = named(groups, group.keys)
     category = next((CATEGORIES[word] for word in CATEGORIES if columns.get("line_type", "").startswith(word)), "Usage")
     content = "\x1f".join(

@@ -16,6 +16,7 @@ Lines are handed over by billing period: a later delivery of a period replaces t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from apportion.errors import InputError
 from apportion.model.currencies import BILLABLE
 from apportion.model.delivery import Delivery
 from apportion.model.times import Interval
-from apportion.sources.bills.bill import ROLES, Reading
+from apportion.sources.bills.bill import Reading
 from apportion.sources.bills.datasets import BILLING_PERIOD, COST_AND_USAGE, MEANING, by_dataset
 from apportion.sources.bills.deliveries import bill_deliveries
 from apportion.sources.bills.manifests import current
@@ -52,8 +53,7 @@ path = "bills/*.csv"
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:
     """One delivery for each billing period in the files; with `window`, those periods whose middle lies in it."""
     found = stanza(settings, SETTINGS)
-    currency = found.word("currency", BILLABLE) if "currency" in settings else ""
-    reading = Reading(found.text("name"), found.word("role", ROLES, "bill"), currency, found.text("electricity_of", ""))
+    reading = replace(Reading.of(found, BILLABLE), electricity_of=found.text("electricity_of", ""))
     version = found.word("version", VERSIONS) if "version" in settings else ""
     with Place.of(found, base) as place:
         files = by_dataset(current(place, FORMATS))

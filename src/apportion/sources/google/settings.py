@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apportion.errors import ProjectError
-from apportion.model.currencies import MINOR_DIGITS
-from apportion.sources.bills.bill import ROLES, Reading
+from apportion.sources.bills.bill import Reading
 from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import Stanza, stanza
 
@@ -52,10 +51,8 @@ class How:
 
 def how_of(settings: Mapping[str, Any]) -> tuple[How, Stanza]:
     found = stanza(settings, SETTINGS)
-    currency = found.word("currency", MINOR_DIGITS) if "currency" in settings else ""
-    reading = Reading(found.text("name"), found.word("role", ROLES, "bill"), currency)
     path = found.text("path", "")
-    return How(found.where, path, reading, Table("", "", "", "") if path else table_of(found)), found
+    return How(found.where, path, Reading.of(found), Table("", "", "", "") if path else table_of(found)), found
 
 
 def table_of(found: Stanza) -> Table:

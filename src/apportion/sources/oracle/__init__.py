@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.delivery import Delivery
 from apportion.model.times import Interval
-from apportion.sources.bills.bill import ROLES, Reading
+from apportion.sources.bills.bill import Reading
 from apportion.sources.bills.deliveries import bill_deliveries
 from apportion.sources.files.places import Place
 from apportion.sources.oracle.columns import form_of
@@ -31,7 +30,6 @@ path = "oracle/reports/cost-csv"
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:
     """One delivery for each month of usage in the files; with `window`, those whose middle lies in it."""
     found = stanza(settings, SETTINGS)
-    currency = found.word("currency", MINOR_DIGITS) if "currency" in settings else ""
-    reading = Reading(found.text("name"), found.word("role", ROLES, "bill"), currency)
+    reading = Reading.of(found)
     with Place.of(found, base) as place:
         yield from bill_deliveries(place.files(FORMATS), form_of, reading, window)
