@@ -49,7 +49,11 @@ def test_money_is_exact_or_refused(cells: list[str]) -> None:
     assert set(parsed.bad) == {row for row, cell in enumerate(cells) if expected_money(cell) is None}
 
 
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e19, max_value=1e19), min_size=1))
+DOUBLES = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e19, max_value=1e19)
+PRICES = st.builds(lambda units, places: units / 10**places, st.integers(-(10**16), 10**16), st.integers(0, 14))
+
+
+@given(st.lists(DOUBLES | PRICES, min_size=1))
 def test_binary_money_is_its_shortest_text_at_18_places(numbers: list[float]) -> None:
     parsed = money(pa.array(numbers, pa.float64()))
     with localcontext() as context:

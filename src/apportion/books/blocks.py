@@ -1,66 +1,76 @@
-"""A delivered table that is too large for memory: looked through once in blocks, and read again when it is written."""
+"""A delivered table that is too large for memory: read in blocks, whose keys and content are looked at as they pass."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from apportion.books.digest import MODULUS, content_sum
 from apportion.books.duplicates import key_hashes
-from apportion.books.tables import EVIDENCE, KEEPING, fit
+from apportion.books.tables import KEEPING, fit
 from apportion.books.window import inside
 from apportion.model.delivery import Delivery, Rows
 
+BESIDE = 2
+Piece = tuple[pa.Table, Callable[[], int] | None]  # rows, and what tells their content sum where it is taken already
+
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    num_rows: int
+    sums: tuple[int, ...]  # the contents of the blocks, in their order
+    unique: bool  # no two rows have one key
+
+
+@dataclass(slots=True)
 class Blocks:
-    """Rows as they will be kept. `sums` are the contents of the blocks, in their order."""
+    """Rows as they will be kept. What is asked of them as a whole is known once they were read; asking reads them."""
 
     name: str
     rows: Rows
     delivery: Delivery
-    num_rows: int
-    sums: tuple[int, ...]
+    known: Looked | None = field(default=None)
 
-    def __len__(self) -> int:
-        return self.num_rows
+    @property
+    def looked(self) -> Looked:
+        if self.known is None:
+            for _ in self.pieces():
+                pass
+        assert self.known is not None
+        return self.known
 
-    def __iter__(self) -> Iterator[pa.Table]:
-        return ahead(map(self.looked_at, self.rows.blocks()))
-
-    def looked_at(self, block: pa.Table) -> pa.Table:
-        """As `kept` makes it, of a block that was found to fit."""
-        schema = EVIDENCE[self.name]
-        return inside(self.name, block.select(schema.names).cast(schema), self.delivery.window)
+    @property
+    def num_rows(self) -> int:
+        return self.looked.num_rows
 
     def content_sum(self) -> int:
-        return sum(self.sums) % MODULUS
+        return sum(self.looked.sums) % MODULUS
+
+    def kept(self, block: pa.Table) -> pa.Table:
+        return inside(self.name, fit(self.name, block, self.delivery.source), self.delivery.window)
+
+    def pieces(self) -> Iterator[Piece]:
+        hashes: list[np.ndarray] = []
+        sums: list[Future[int]] = []
+        count = 0
+        with ThreadPoolExecutor(BESIDE) as beside:
+            for block in ahead(map(self.kept, self.rows.blocks())):
+                hashes.append(key_hashes(self.name, block))
+                if len(sums) >= BESIDE:
+                    sums[-BESIDE].result()  # so that few blocks are in memory at once
+                sums.append(beside.submit(content_sum, block))
+                count += block.num_rows
+                yield block, sums[-1].result
+            every = np.sort(np.concatenate(hashes)) if hashes else np.zeros(0, np.uint64)
+            unique = not (every[1:] == every[:-1]).any()
+            self.known = Looked(count, tuple(one.result() for one in sums), unique)
 
 
-def kept(name: str, delivery: Delivery, block: pa.Table) -> pa.Table:
-    return inside(name, fit(name, block, delivery.source), delivery.window)
-
-
-def in_blocks(name: str, rows: Rows, delivery: Delivery) -> Blocks | None:
-    """None where rows must be seen all at once: two of one key, or a table that is kept by key."""
-    if name in KEEPING and KEEPING[name].cut == "none":
-        return None
-    hashes, count = [], 0
-    sums: list[Future[int]] = []
-    with ThreadPoolExecutor(1) as beside:  # while the next block is read
-        for found in map(partial(kept, name, delivery), rows.blocks()):
-            hashes.append(key_hashes(name, found))
-            if sums:
-                sums[-1].result()
-            sums.append(beside.submit(content_sum, found))
-            count += found.num_rows
-    every = np.sort(np.concatenate(hashes)) if hashes else np.zeros(0, np.uint64)
-    if (every[1:] == every[:-1]).any():
-        return None
-    return Blocks(name, rows, delivery, count, tuple(one.result() for one in sums))
+def fits(name: str) -> bool:
+    """Tables that are kept by key must be seen all at once."""
+    return name not in KEEPING or KEEPING[name].cut != "none"
 
 
 def ahead(blocks: Iterator[pa.Table]) -> Iterator[pa.Table]:

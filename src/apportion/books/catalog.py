@@ -24,11 +24,12 @@ from pyiceberg.table import StaticTable, Table
 from pyiceberg.types import MapType
 from sqlalchemy import Engine, update
 
-from apportion.books.blocks import Blocks
+from apportion.books.blocks import Blocks, Piece
 from apportion.books.database import BUSY_S, writing
 from apportion.books.fileio import LOGICAL, PHYSICAL, WRITTEN, SyncedFileIO, Written, WrittenFile
-from apportion.books.pieces import ROWS_PER_FILE, Piece, Seen, by_file
+from apportion.books.pieces import ROWS_PER_FILE, Seen, by_file
 from apportion.books.tables import EVIDENCE
+from apportion.model.rows import COSTS
 
 NAMESPACE = "evidence"
 PROPERTIES = {"format-version": "2", "commit.manifest-merge.enabled": "true", "write.parquet.compression-codec": "zstd"}
@@ -39,6 +40,7 @@ WRITER: dict[str, Any] = {
     "store_schema": False,
 }
 ROWS_PER_GROUP = 262_144
+UNLIKE = ("line_id", *COSTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ class Evidence:
     ) -> list[NewFile]:
         """Parquet files of one part (a source, or a period's charges). `known` tells the content sum of `rows`, where it was taken already."""
         if isinstance(rows, Blocks):
-            return [self.write_file(table, pieces, part) for pieces in by_file(rows)]
+            return [self.write_file(table, pieces, part) for pieces in by_file(rows.pieces())]
         parts = [rows.slice(start, ROWS_PER_FILE) for start in range(0, rows.num_rows, ROWS_PER_FILE)]
         return [self.write_file(table, [(piece, known if len(parts) == 1 else None)], part) for piece in parts]
 
@@ -172,7 +174,8 @@ class Evidence:
         location = table.location_provider().new_data_location(f"{uuid4()}.parquet")
         schema = numbered(EVIDENCE[name], table.schema())
         seen = Seen(name)
-        with self.io.new_output(location).create() as sink, pq.ParquetWriter(sink, schema, **WRITER) as writer:
+        how = {**WRITER, "use_dictionary": repeating(schema)}
+        with self.io.new_output(location).create() as sink, pq.ParquetWriter(sink, schema, **how) as writer:
             for rows, known in pieces:
                 writer.write_table(rows.cast(schema), row_group_size=ROWS_PER_GROUP)
                 seen.add(rows, known)
@@ -181,6 +184,11 @@ class Evidence:
             self.relative(location), name, "data", written.sha256, written.bytes, seen.rows, seen.control, seen.content, part, *seen.span,
         )  # fmt: skip
         return parquet_file_to_data_file(self.io, table.metadata, location), stored
+
+    def discard(self, files: Iterable[NewFile]) -> None:
+        """Files that nobody names and nobody will."""
+        for file, _ in files:
+            self.io.delete(file.file_path)
 
     def commit(self, table: Table, removed: Iterable[str], added: Iterable[NewFile]) -> Commit:
         """One snapshot: the files named in `removed` out, those in `added` in."""
@@ -263,6 +271,13 @@ def numbered(rows: pa.Schema, schema: Schema) -> pa.Schema:
             kind = pa.map_(key, pa.field("value", kind.item_type, metadata=field_id(column.field_type.value_id)))
         fields.append(pa.field(field.name, kind, nullable=field.nullable, metadata=field_id(column.field_id)))
     return pa.schema(fields)
+
+
+def repeating(schema: pa.Schema) -> list[str]:
+    """Parquet's names of the columns that say the same again and again: a dictionary of the others is made in vain."""
+    maps = [field.name for field in schema if pa.types.is_map(field.type)]
+    leaves = [f"{name}.key_value.{part}" for name in maps for part in ("key", "value")]
+    return [name for name in schema.names if name not in UNLIKE and name not in maps] + leaves
 
 
 def field_id(number: int) -> dict[str, str]:

@@ -10,19 +10,24 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from functools import cache
+from itertools import groupby
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.kinds import are_few, kinds
 from apportion.model.rows import ADDED
 
 MODULUS = 2**128
 WRITTEN = b"written"  # marks a column that is text already
+MANY = 6  # columns of words
 HALVES = (  # summed apart: DuckDB's shifts and masks are quick, its 128-bit divisions are not
     "SELECT sum((h >> 64)::UBIGINT)::VARCHAR AS high, sum((h & 18446744073709551615::UHUGEINT)::UBIGINT)::VARCHAR AS low "
     "FROM (SELECT md5_number({text})::UHUGEINT AS h FROM rows)"
 )
+TEXTS = "SELECT {text} AS text FROM rows"
 CONFIG: dict[str, str | bool] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -50,30 +55,53 @@ def query(sql: str, rows: pa.Table) -> pa.Table:
 def content_sum(rows: pa.Table) -> int:
     if not rows.num_rows:
         return 0
-    rows = with_map_texts(rows)
+    rows = with_amounts(with_words(rows))
     said = f"concat({', '.join(texts_of(rows))})"
     sums = query(HALVES.format(text=said), rows).to_pylist()[0]
     return (int(sums["high"]) * 2**64 + int(sums["low"])) % MODULUS
 
 
 def texts_of(rows: pa.Table) -> Iterator[str]:
-    """As `row_text` has it, with what all rows say alike worked out once: most columns of a bill are empty, say one word, or repeat another's amounts."""
-    amounts: list[pa.Field] = []
+    """As `row_text` has it, with what all rows say alike worked out once: most columns of a bill are empty, say one word, or are written already."""
     for field in rows.schema:
         column = rows[field.name]
         if field.metadata and WRITTEN in field.metadata:
             yield f'"{field.name}"'
-            continue
-        if (word := common_word(field, column)) is not None:
+        elif (word := common_word(field, column)) is not None:
             yield "'" + word.replace("'", "''") + "'"
+        else:
+            yield added_text(field) if field.name in ADDED else field_text(field)
+
+
+def with_amounts(rows: pa.Table) -> pa.Table:
+    """Amounts as the text that `field_text` makes of them: Arrow is quicker at it. Columns of equal amounts, as many a bill has, share it."""
+    known: list[tuple[pa.ChunkedArray, pa.ChunkedArray]] = []
+    for place, field in enumerate(rows.schema):
+        column = rows[field.name]
+        if not pa.types.is_decimal(field.type) or common_word(field, column) is not None:
             continue
-        same = field
-        if pa.types.is_decimal(field.type) and field.name not in ADDED:
-            same = next((other for other in amounts if rows[other.name].equals(column)), field)
-            amounts += [field] if same is field else []
-        yield (
-            added_text(field) if field.name in ADDED else field_text(same)
-        )  # the calculator works out equal texts once
+        texts = next((texts for other, texts in known if other.equals(column)), None)
+        if texts is None:
+            texts = pa.chunked_array([all_places(chunk) for chunk in column.chunks], pa.string())
+            known.append((column, texts))
+        if field.name in ADDED:
+            texts = pc.binary_join_element_wise(f"+{field.name}=", texts, "")
+        texts = pc.fill_null(texts, "" if field.name in ADDED else "-")
+        rows = rows.set_column(place, pa.field(field.name, pa.string(), metadata={WRITTEN: b""}), texts)
+    return rows
+
+
+def all_places(amounts: pa.Array) -> pa.Array:
+    """With `;` after each. Arrow writes what is small with an exponent; that is undone."""
+    texts, scale = pc.cast(amounts, pa.string()), amounts.type.scale
+    small = pc.fill_null(pc.match_substring(texts, "E"), fill_value=False)
+    if not pc.any(small, min_count=0).as_py():
+        return pc.binary_join_element_wise(texts, ";", "")
+    few = amounts.filter(small)
+    digits = pc.cast(pa.Array.from_buffers(pa.decimal128(38, 0), len(few), few.buffers(), 0, few.offset), pa.string())
+    sign = pc.if_else(pc.starts_with(digits, "-"), "-", "")
+    found = pc.binary_join_element_wise(sign, "0.", pc.utf8_lpad(pc.utf8_ltrim(digits, "-"), scale, "0"), "")
+    return pc.binary_join_element_wise(pc.replace_with_mask(texts, small, found), ";", "")
 
 
 def common_word(field: pa.Field, column: pa.ChunkedArray) -> str | None:
@@ -91,35 +119,34 @@ def common_word(field: pa.Field, column: pa.ChunkedArray) -> str | None:
     )
 
 
-def with_map_texts(rows: pa.Table) -> pa.Table:
-    """Maps as the text that `field_text` makes of them, where they are few: each is written once."""
-    for place, field in enumerate(rows.schema):
-        if pa.types.is_map(field.type) and not rows[field.name].null_count:
-            texts = map_texts(rows[field.name].combine_chunks())
-            if texts is not None:
-                rows = rows.set_column(place, pa.field(field.name, pa.string(), metadata={WRITTEN: b""}), texts)
-    return rows
+def with_words(rows: pa.Table) -> pa.Table:
+    """Neighbouring columns of words as one text, where the rows are of few kinds: each kind is written once."""
+    whole: dict[str, tuple[pa.Field, pa.ChunkedArray | pa.Array]] = {}
+    for worded, fields in groupby(rows.schema, is_worded):
+        names = [field.name for field in fields]
+        if worded and pays(rows.select(names)):
+            text = pa.field(names[0], pa.dictionary(pa.int32(), pa.string()), metadata={WRITTEN: b""})
+            whole[names[0]] = text, words_of(rows.select(names))
+        else:
+            whole |= {name: (rows.schema.field(name), rows[name]) for name in names}
+    return pa.table([column for _, column in whole.values()], schema=pa.schema([field for field, _ in whole.values()]))
 
 
-def map_texts(maps: pa.MapArray | pa.ChunkedArray) -> pa.Array | None:
-    """None where most are different: then the calculator is quicker."""
-    maps = pa.concat_arrays([maps]) if isinstance(maps, pa.MapArray) else maps.combine_chunks()
-    entries = pc.binary_join_element_wise(
-        pc.cast(pc.binary_length(maps.keys), pa.string()), ":", maps.keys,
-        pc.coalesce(pc.cast(pc.binary_length(maps.items), pa.string()), "-"), pc.if_else(maps.items.is_valid(), ":", ""),
-        pc.fill_null(maps.items, ""), "",
-    )  # fmt: skip
-    whole = pc.binary_join(pa.ListArray.from_arrays(maps.offsets, entries), "\x1e").dictionary_encode()
-    if len(whole.dictionary) * 2 > len(whole):
-        return None
-    first = pc.index_in(pa.array(range(len(whole.dictionary)), whole.indices.type), value_set=whole.indices)
-    written = []
-    for row in first.to_pylist():
-        begin, end = maps.offsets[row].as_py(), maps.offsets[row + 1].as_py()
-        written.append(
-            f"{end - begin}{{{''.join(sorted(entries.slice(begin, end - begin).to_pylist(), key=str.encode))}}}"
-        )
-    return pa.array(written, pa.string()).take(whole.indices)
+def is_worded(field: pa.Field) -> bool:
+    return bool(pa.types.is_string(field.type) or pa.types.is_map(field.type))
+
+
+def pays(words: pa.Table) -> bool:
+    """Maps are slow to write, and so are many columns."""
+    said = [column for column in words.columns if column.null_count < len(column)]
+    costly = len(said) >= MANY or any(pa.types.is_map(column.type) for column in said)
+    return costly and are_few(said, words.num_rows)
+
+
+def words_of(rows: pa.Table) -> pa.DictionaryArray:
+    found = kinds(rows.columns, rows.num_rows)
+    texts = query(TEXTS.format(text=row_text(rows.schema)), rows.take(found.first))["text"]
+    return pa.DictionaryArray.from_arrays(pa.array(found.of.astype(np.int32)), texts.combine_chunks())
 
 
 def row_text(schema: pa.Schema) -> str:

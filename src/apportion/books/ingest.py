@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from sqlalchemy import select
 
 from apportion.books import record
-from apportion.books.catalog import Commit, Evidence
+from apportion.books.blocks import Blocks
+from apportion.books.catalog import Commit, Evidence, NewFile
 from apportion.books.database import reading, writing
 from apportion.books.deliveries import record_delivery
 from apportion.books.locks import Locks
@@ -24,16 +25,35 @@ from apportion.books.tables import BOUNDS, EVIDENCE, KEEPING, span
 from apportion.books.window import outside, overlaps, with_lives
 from apportion.model.delivery import Delivery
 
+Early = dict[str, list[NewFile]]
+
 
 def ingest(evidence: Evidence, locks: Locks, delivery: Delivery) -> Receipt:
     prepared = Prepared(delivery)
-    known = latest(evidence, prepared)
+    known = None if prepared.in_blocks else latest(evidence, prepared)
     if known is not None:
         return known
     names = {*delivery.tables, "cost_lines"} if delivery.scopes else set(delivery.tables)
     with locks.hold(names or {"deliveries"}):
+        with reading(evidence.engine) as connection:  # before anything is written; again when it is recorded
+            check_overlaps(connection, delivery.source, prepared.scopes)
+        early = write_early(evidence, prepared)
+        prepared.look()
         known = latest(evidence, prepared)  # another process may have delivered the same while this one waited
-        return take_in(evidence, prepared) if known is None else known
+        if known is None and early.keys() == prepared.in_blocks.keys():
+            return take_in(evidence, prepared, early)
+        evidence.discard(file for files in early.values() for file in files)
+        return take_in(evidence, prepared, {}) if known is None else known
+
+
+def write_early(evidence: Evidence, prepared: Prepared) -> Early:
+    """Rows in blocks are read once: written while they are looked at, and thrown away in the rare case that they are known already."""
+    found: Early = {}
+    for name, blocks in prepared.in_blocks.items():
+        with reading(evidence.engine) as connection:
+            metadata = published(connection, name).metadata
+        found[name] = evidence.write(evidence.open(name, metadata), blocks, prepared.delivery.source)
+    return found
 
 
 def latest(evidence: Evidence, prepared: Prepared) -> Receipt | None:
@@ -55,13 +75,11 @@ def latest(evidence: Evidence, prepared: Prepared) -> Receipt | None:
     return None
 
 
-def take_in(evidence: Evidence, prepared: Prepared) -> Receipt:
-    with reading(evidence.engine) as connection:  # before anything is written; again when it is recorded
-        check_overlaps(connection, prepared.delivery.source, prepared.scopes)
+def take_in(evidence: Evidence, prepared: Prepared, early: Early) -> Receipt:
     commits: list[Commit] = []
     replaced: dict[str, int] = {}
     for name in prepared.rows:
-        commit, replaced[name] = replace(evidence, name, prepared)
+        commit, replaced[name] = replace(evidence, name, prepared, early.get(name))
         if commit is not None:
             commits.append(commit)
     with writing(evidence.engine) as connection:
@@ -70,7 +88,9 @@ def take_in(evidence: Evidence, prepared: Prepared) -> Receipt:
     return receipt
 
 
-def replace(evidence: Evidence, name: str, prepared: Prepared) -> tuple[Commit | None, int]:
+def replace(
+    evidence: Evidence, name: str, prepared: Prepared, early: list[NewFile] | None
+) -> tuple[Commit | None, int]:
     """The source's rows in the window give way to the delivered ones; rows that straddle its edge keep their outside part."""
     rows, source = prepared.rows[name], prepared.delivery.source
     touched = [
@@ -88,7 +108,7 @@ def replace(evidence: Evidence, name: str, prepared: Prepared) -> tuple[Commit |
     if again:
         rows = with_lives(rows, pa.concat_tables(left.renewed for left in touched), prepared.delivery.window)
     known = None if again else prepared.sums[name]
-    added = [*evidence.write(table, kept, source), *evidence.write(table, rows, source, known)]
+    added = [*evidence.write(table, kept, source), *(early or evidence.write(table, rows, source, known))]
     return evidence.commit(table, (left.path for left in touched), added), sum(left.gone for left in touched)
 
 
@@ -104,7 +124,7 @@ class Remainder(NamedTuple):
 def set_aside(evidence: Evidence, name: str, path: str, prepared: Prepared) -> Remainder | None:
     """None: not one row of the file gives way."""
     rows, window = prepared.rows[name], prepared.delivery.window
-    if KEEPING[name].cut == "none":
+    if not isinstance(rows, Blocks) and KEEPING[name].cut == "none":
         (key,) = KEEPING[name].key
         gone = count_true(pc.is_in(evidence.read_file(name, path, [key])[key], rows[key]))
         if not gone:

@@ -7,13 +7,12 @@ from itertools import chain
 
 import pyarrow as pa
 
-from apportion.books.blocks import Blocks
+from apportion.books.blocks import Piece
 from apportion.books.digest import MODULUS, content_sum
 from apportion.books.tables import control_total, span
 from apportion.model.money import total_of
 
 ROWS_PER_FILE = 4_000_000
-Piece = tuple[pa.Table, Callable[[], int] | None]  # rows, and what tells their content sum where it was taken already
 
 
 class Seen:
@@ -22,7 +21,7 @@ class Seen:
         self.rows = 0
         self.span = (0, 0)
         self.controls: list[str] = []
-        self.sums: list[int] = []
+        self.sums: list[Callable[[], int]] = []
 
     def add(self, rows: pa.Table, known: Callable[[], int] | None) -> None:
         first, last = span(self.name, rows)
@@ -32,7 +31,7 @@ class Seen:
         self.rows += rows.num_rows
         self.controls.append(control_total(self.name, rows))
         if self.name != "charges":
-            self.sums.append(content_sum(rows) if known is None else known())
+            self.sums.append(known or partial(int, content_sum(rows)))
 
     @property
     def control(self) -> str:
@@ -40,13 +39,11 @@ class Seen:
 
     @property
     def content(self) -> str:
-        return "" if self.name == "charges" else f"{sum(self.sums) % MODULUS:032x}"
+        return "" if self.name == "charges" else f"{sum(tell() for tell in self.sums) % MODULUS:032x}"
 
 
-def by_file(blocks: Blocks) -> Iterator[Iterator[Piece]]:
+def by_file(pieces: Iterator[Piece]) -> Iterator[Iterator[Piece]]:
     """Each file's pieces must be taken before the next file's; a file ends where a block ends."""
-    sums: Iterator[Callable[[], int]] = (partial(int, found) for found in blocks.sums)
-    pieces = zip(blocks, sums, strict=True)
     for piece in pieces:
         yield one_file(chain([piece], pieces))
 

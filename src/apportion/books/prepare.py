@@ -7,7 +7,7 @@ from dataclasses import asdict
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from apportion.books.blocks import in_blocks
+from apportion.books.blocks import Blocks, fits
 from apportion.books.digest import content_sum
 from apportion.books.duplicates import Conflict, settle
 from apportion.books.scopes import role_of, stated_scopes
@@ -22,36 +22,53 @@ if TYPE_CHECKING:
 
 
 class Prepared:
-    """The content of the rows is summed beside the other work, and waited for when it is needed."""
+    """The content of the rows is summed beside the other work, and waited for when it is needed. Rows in blocks are not read before that."""
 
     def __init__(self, delivery: Delivery) -> None:
         self.delivery = delivery
         self.role = role_of(delivery)
-        self.rows: dict[str, pa.Table] = {}  # or Blocks
-        self.outside: dict[str, int] = {}
+        self.rows: dict[str, pa.Table | Blocks] = {}
         self.sums: dict[str, Callable[[], int]] = {}
         self.conflicts: list[Conflict] = []
+        self.settled: dict[str, int] = {}  # rows before they were bounded by the window
         for name in sorted(delivery.tables):
             self.take(name, delivery.tables[name])
         self.scopes = stated_scopes(delivery, self.rows.get("cost_lines"))
 
     def take(self, name: str, given: "pa.Table | Rows") -> None:
-        if isinstance(given, Rows):
-            found = in_blocks(name, given, self.delivery)
-            if found is not None:
-                self.rows[name], self.outside[name], self.sums[name] = found, len(given) - len(found), found.content_sum
-                return
-            given = given.table()
-        settled, doubtful = settle(name, fit(name, given, self.delivery.source))
+        if isinstance(given, Rows) and fits(name):
+            self.rows[name] = blocks = Blocks(name, given, self.delivery)
+            self.settled[name], self.sums[name] = len(given), blocks.content_sum
+        else:
+            self.take_whole(name, given)
+
+    def take_whole(self, name: str, given: "pa.Table | Rows") -> None:
+        table = given.table() if isinstance(given, Rows) else given
+        settled, doubtful = settle(name, fit(name, table, self.delivery.source))
         rows = settled if KEEPING[name].cut == "none" else inside(name, settled, self.delivery.window)
-        self.rows[name] = rows
-        self.outside[name] = settled.num_rows - rows.num_rows
+        self.rows[name], self.settled[name] = rows, settled.num_rows
         self.sums[name] = summing().submit(content_sum, rows).result
         self.conflicts += doubtful
+
+    @property
+    def in_blocks(self) -> "dict[str, Blocks]":
+        return {name: rows for name, rows in self.rows.items() if isinstance(rows, Blocks)}
+
+    def look(self) -> None:
+        """Where two rows of one key are found, the table must be seen all at once."""
+        for name, blocks in self.in_blocks.items():
+            if not blocks.looked.unique:
+                self.take_whole(name, blocks.rows)
+
+    @property
+    def outside(self) -> dict[str, int]:
+        """Rows that do not lie in the window."""
+        return {name: self.settled[name] - rows.num_rows for name, rows in self.rows.items()}
 
     @cached_property
     def digest(self) -> str:
         """What was said, whatever the order and the files it came in."""
+        self.look()
         delivery = self.delivery
         said = {
             "source": delivery.source,

@@ -4,12 +4,14 @@ AWS counts in binary and writes amounts out as the shortest text that reads back
 have more than 18 places (`0.00010404000000000001`); it is rounded there, half to even, as its binary twin is, and that is told.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.kinds import kinds
 from apportion.model.money import PLACES, plain
 from apportion.model.rows import MONEY
 from apportion.sources.aws.header import Header
@@ -62,11 +64,26 @@ class Block:
         """As it stands, but for places that a binary number does not mean: one that cannot be read is left out later, and noted."""
         return shortened(self.cells(name))[0]
 
+    def few(self) -> "tuple[Block, pa.Array]":
+        """A row of each kind, of rows that say the same but for times and numbers; and the kind of each row."""
+        header = self.header.words
+        words = self.part.table.select(dict.fromkeys(header.read))
+        found = kinds(words.columns, self.count)
+        part = replace(self.part, table=words.take(found.first))
+        return Block(part, header, self.told), pa.array(found.of.astype(np.int32))
+
     def tell(self, code: str, message: str) -> None:
         """Of the file as a whole: once."""
         if message not in self.told:
             self.told.add(message)
             self.part.faults.append(Fault(-1, code, message))
+
+
+def of_all(cells: pa.Array, kind: pa.Array) -> pa.DictionaryArray:
+    """What was made of one row of each kind, for every row."""
+    if pa.types.is_dictionary(cells.type):
+        return pa.DictionaryArray.from_arrays(cells.indices.take(kind), cells.dictionary)
+    return pa.DictionaryArray.from_arrays(kind, cells)
 
 
 def plainly(cells: pa.Array) -> pa.Array:

@@ -6,7 +6,7 @@ The names used here are those of CUR 2.0. The older report has the same ones in 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from apportion.errors import InputError
 from apportion.sources.files.paths import InputFile
@@ -17,25 +17,30 @@ REQUIRED = (
     "line_item_usage_account_id", "line_item_line_item_type", "line_item_product_code",
     "line_item_usage_start_date", "line_item_usage_end_date", "line_item_currency_code", "line_item_unblended_cost",
 )  # fmt: skip
-READ = (
-    *REQUIRED,
-    "bill_invoice_id", "bill_invoicing_entity", "bill_billing_entity", "bill_payer_account_name",
-    "line_item_usage_account_name", "line_item_usage_type", "line_item_operation", "line_item_resource_id",
-    "line_item_usage_amount", "line_item_unblended_rate", "line_item_net_unblended_cost", "line_item_availability_zone",
-    "line_item_line_item_description", "line_item_legal_entity",
-    "pricing_public_on_demand_cost", "pricing_public_on_demand_rate", "pricing_unit", "pricing_term", "pricing_rate_code",
-    "product_product_name", "product_servicename", "product_product_family", "product_sku", "product_region_code", "product_region",
-    "product_instance_type", "product_vcpu", "product_memory", "product_gpu", "product", "resource_tags", "cost_category",
-    "reservation_reservation_a_r_n", "reservation_effective_cost", "reservation_net_effective_cost",
+MEASURES = (  # times and numbers: these differ from row to row, the rest says the same over and over
+    "bill_billing_period_start_date", "bill_billing_period_end_date", "line_item_usage_start_date", "line_item_usage_end_date",
+    "line_item_unblended_cost", "line_item_net_unblended_cost", "line_item_usage_amount", "line_item_unblended_rate",
+    "pricing_public_on_demand_cost", "pricing_public_on_demand_rate",
+    "reservation_effective_cost", "reservation_net_effective_cost",
     "reservation_unused_amortized_upfront_fee_for_billing_period", "reservation_net_unused_amortized_upfront_fee_for_billing_period",
     "reservation_unused_recurring_fee", "reservation_net_unused_recurring_fee",
-    "savings_plan_savings_plan_a_r_n", "savings_plan_savings_plan_effective_cost", "savings_plan_net_savings_plan_effective_cost",
+    "savings_plan_savings_plan_effective_cost", "savings_plan_net_savings_plan_effective_cost",
     "savings_plan_total_commitment_to_date", "savings_plan_used_commitment",
-    "capacity_reservation_capacity_reservation_arn", "capacity_reservation_capacity_reservation_status",
-    "split_line_item_parent_resource_id", "split_line_item_split_usage", "split_line_item_split_cost", "split_line_item_unused_cost",
+    "split_line_item_split_usage", "split_line_item_split_cost", "split_line_item_unused_cost",
     "split_line_item_net_split_cost", "split_line_item_net_unused_cost",
     "split_line_item_public_on_demand_split_cost", "split_line_item_public_on_demand_unused_cost",
 )  # fmt: skip
+WORDS = (
+    "bill_payer_account_id", "line_item_usage_account_id", "line_item_line_item_type", "line_item_product_code", "line_item_currency_code",
+    "bill_invoice_id", "bill_invoicing_entity", "bill_billing_entity", "bill_payer_account_name",
+    "line_item_usage_account_name", "line_item_usage_type", "line_item_operation", "line_item_resource_id", "line_item_availability_zone",
+    "line_item_line_item_description", "line_item_legal_entity", "pricing_unit", "pricing_term", "pricing_rate_code",
+    "product_product_name", "product_servicename", "product_product_family", "product_sku", "product_region_code", "product_region",
+    "product_instance_type", "product_vcpu", "product_memory", "product_gpu", "product", "resource_tags", "cost_category",
+    "reservation_reservation_a_r_n", "savings_plan_savings_plan_a_r_n", "split_line_item_parent_resource_id",
+    "capacity_reservation_capacity_reservation_arn", "capacity_reservation_capacity_reservation_status",
+)  # fmt: skip
+READ = frozenset((*MEASURES, *WORDS))
 ALIASES = {"savings_plan_savings_plan_arn": "savings_plan_savings_plan_a_r_n"}
 TAG_COLUMNS = ("resourceTags/", "resource_tags_")
 CATEGORY_COLUMNS = ("costCategory/", "cost_category_")
@@ -61,6 +66,10 @@ class Header:
     @property
     def read(self) -> tuple[str, ...]:
         return (*self.columns.values(), *self.tags.values(), *self.categories.values())
+
+    @property
+    def words(self) -> "Header":
+        return replace(self, columns={name: own for name, own in self.columns.items() if name not in MEASURES})
 
     def has(self, *names: str) -> bool:
         return all(name in self.columns for name in names)

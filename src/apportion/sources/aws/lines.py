@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.sources.aws.block import Block, plainly
+from apportion.sources.aws.block import Block, of_all, plainly
 from apportion.sources.aws.costs import Costs, costs, split_rows
 from apportion.sources.aws.header import Header
 from apportion.sources.aws.services import categories
@@ -49,6 +49,7 @@ NUMBERS = {
     "ContractedUnitPrice": "line_item_unblended_rate",
 }
 DETAILS = {"InstanceType": "instance_type", "CoreCount": "vcpu", "GpuCount": "gpu", "MemorySize": "memory"}
+TYPE = "line_item_line_item_type"
 NUMBER = re.compile(r"^[0-9]+(?:\.[0-9]+)?")
 BETWEEN = "\x1f"
 NOT_TAKEN = (
@@ -58,12 +59,17 @@ NOT_TAKEN = (
 
 def form(header: Header, taken: Taken | None) -> Form:
     told: set[str] = set()
+    for_all = of_all if taken is None else pc.take
 
     def translate(part: Part) -> Lines:
         block = Block(part, header, told)
-        types, split = block.text("line_item_line_item_type"), split_rows(block)
+        types, split = block.text(TYPE), split_rows(block)
         found = costs(block, types, split)
-        cells = {**described(block), **typed(block, types, split, found), **found.cells}
+        few, kind = block.few()
+        words = {name: for_all(cells, kind) for name, cells in {**described(few), **typed(few)}.items()}
+        cells = {**words, **measured(block), **found.cells}
+        cells["CommitmentDiscountStatus"] = by_amount(words["CommitmentDiscountStatus"], cells["EffectiveCost"])
+        cells["ConsumedQuantity"] = pc.if_else(is_usage(types), plainly(cells["PricingQuantity"]), None)
         cells["problem"] = problems(block, types, found)
         columns_of = {**TIMES, **{name: columns[0] for name, columns in PLAIN_TEXT.items()}, **NUMBERS}
         names = {name: header.columns.get(column, column) for name, column in columns_of.items()}
@@ -78,7 +84,7 @@ def form(header: Header, taken: Taken | None) -> Form:
 
 def problems(block: Block, types: pa.Array, found: Costs) -> pa.Array:
     unknown = pc.invert(pc.fill_null(pc.is_in(types, pa.array(sorted(LINE_TYPES))), fill_value=False))
-    named = block.header.columns["line_item_line_item_type"]
+    named = block.header.columns[TYPE]
     return pc.coalesce(
         block.part.mark(unknown, "unknown-line-type", lambda row: f"{shown(named, types, row)} is no line item type that is known"),
         block.part.mark(
@@ -88,10 +94,8 @@ def problems(block: Block, types: pa.Array, found: Costs) -> pa.Array:
 
 
 def described(block: Block) -> dict[str, pa.Array]:
-    """What a line is about, whatever its type."""
+    """What a line is about, whatever its type; it says the same of rows that have the same words."""
     cells: dict[str, pa.Array] = {name: block.text(*columns) for name, columns in PLAIN_TEXT.items()}
-    cells |= {name: block.part.instants(block.header.columns[column]) for name, column in TIMES.items()}
-    cells |= {name: block.quantity(column) for name, column in NUMBERS.items()}
     code, entity = block.text("line_item_product_code"), block.text("line_item_legal_entity")
     marketplace = pc.fill_null(pc.equal(block.text("bill_billing_entity"), MARKETPLACE), fill_value=False)
     product = attributes(block)
@@ -107,6 +111,12 @@ def described(block: Block) -> dict[str, pa.Array]:
     cells["Tags"] = tags(block)
     cells["status"] = pc.if_else(cells["InvoiceId"].is_valid(), "final", "estimated")
     return cells
+
+
+def measured(block: Block) -> dict[str, pa.Array]:
+    """When, and how much."""
+    times = {name: block.part.instants(block.header.columns[column]) for name, column in TIMES.items()}
+    return times | {name: block.quantity(column) for name, column in NUMBERS.items()}
 
 
 def account(cells: pa.Array) -> pa.Array:
@@ -157,22 +167,21 @@ def detail(words: list[str]) -> str | None:
     return json.dumps(found) if found else None
 
 
-def typed(block: Block, types: pa.Array, split: pa.Array, found: Costs) -> dict[str, pa.Array]:
+def typed(block: Block) -> dict[str, pa.Array]:
     """What follows from the type of a line."""
+    types, split = block.text(TYPE), split_rows(block)
     encoded = types.dictionary_encode()
     kinds = [line_type(word) for word in encoded.dictionary.to_pylist()]
 
     def by_type(tell: Callable[[LineType], str | None]) -> pa.Array:
         return pa.array([tell(kind) for kind in kinds], pa.string()).take(encoded.indices)
 
-    usage = pc.fill_null(pc.equal(by_type(lambda kind: kind.category), "Usage"), fill_value=False)
+    usage = is_usage(types)
     fee = pc.fill_null(pc.equal(types, "Fee"), fill_value=False)
     committed = pc.if_else(split, None, by_type(lambda kind: kind.commitment))
     arns = [pc.if_else(pc.equal(committed, kind), block.text(ARN[kind]), None) for kind in (PLAN, RESERVATION)]
     arn = pc.coalesce(*arns)
     committed = pc.if_else(pc.and_(fee, arn.is_null()), None, committed)
-    idle = pc.equal(found.cells["EffectiveCost"], 0)
-    status = pc.if_else(split, None, by_type(lambda kind: kind.status))
     spot = pc.or_kleene(
         pc.equal(block.text("pricing_term"), "Spot"),
         pc.match_substring(block.text("line_item_usage_type"), "SpotUsage"),
@@ -190,7 +199,18 @@ def typed(block: Block, types: pa.Array, split: pa.Array, found: Costs) -> dict[
         "CommitmentDiscountCategory": pc.if_else(
             committed.is_valid(), pc.if_else(pc.equal(committed, PLAN), SPENT_ON[PLAN], SPENT_ON[RESERVATION]), None
         ),
-        "CommitmentDiscountStatus": pc.if_else(pc.and_(pc.equal(status, "Unused"), idle), None, status),
-        "ConsumedQuantity": pc.if_else(usage, plainly(block.quantity("line_item_usage_amount")), None),
+        "CommitmentDiscountStatus": pc.if_else(split, None, by_type(lambda kind: kind.status)),
         "ConsumedUnit": pc.if_else(usage, block.text("pricing_unit"), None),
     }
+
+
+def is_usage(types: pa.Array) -> pa.Array:
+    words = [word for word, kind in LINE_TYPES.items() if kind.category == "Usage"]
+    return pc.fill_null(pc.is_in(types, pa.array(words)), fill_value=False)
+
+
+def by_amount(status: pa.Array, effective: pa.Array) -> pa.Array:
+    """Of a commitment, `Unused` is a line that carries some of it."""
+    if not pc.any(status.is_valid(), min_count=0).as_py():
+        return status
+    return pc.if_else(pc.and_(pc.equal(plainly(status), "Unused"), pc.equal(effective, 0)), None, plainly(status))

@@ -17,7 +17,7 @@ from apportion.model.money import plain
 from apportion.model.rows import COSTS, MONEY, SECOND
 from apportion.sources.azure.exports import ACTUAL, AMORTISED, UNKNOWN, ZERO, alone, committed, counted, lacking, put
 from apportion.sources.bills.bill import Bill
-from apportion.sources.bills.identity import content
+from apportion.sources.bills.identity import said_by
 from apportion.sources.bills.part import Fault
 from apportion.sources.cells.money import total
 from apportion.sources.cells.text import rows_where
@@ -56,7 +56,7 @@ class View:
         keys = [
             hashlib.blake2b(row, digest_size=16).digest()
             for first in range(0, len(bare), STEP)
-            for row in content(bare.slice(first, STEP).combine_chunks(), "").cast(pa.binary()).to_pylist()
+            for row in said_by(bare.slice(first, STEP).combine_chunks(), "")
         ]
         costs = self.lines["BilledCost"].to_pylist()
         return [Row(keys[at], costs[at] or Decimal(0), at) for at in rows_where(self.inside.combine_chunks())]

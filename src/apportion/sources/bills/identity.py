@@ -4,16 +4,22 @@ Vendors' own line ids are unique in one file at best and change between deliveri
 their occurrence number, and being equal it does not matter which is which.
 """
 
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from operator import add
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.kinds import kinds
 from apportion.model.rows import ADDED, FOCUS_NUMBERS, FOCUS_TEXT
 
 SECONDS = ("billing_start_s", "billing_end_s", "charge_start_s", "charge_end_s")
+NUMBERS = (*SECONDS, *(name for name in FOCUS_NUMBERS if name not in ADDED))
+WORDS = ("component", *(name for name in FOCUS_TEXT if name not in ADDED), "Tags")
 FIELD, PAIR, WORD = "\x1f", "\x1e", "\x1d"
+END = FIELD.encode()
 BYTES = 16  # of a SHA-256, written as 32 digits
 CHANGING = ("status",)  # a line that becomes final is the same line
 HEX = np.array([f"{byte:02x}" for byte in range(256)], "S2")
@@ -21,15 +27,19 @@ HEX = np.array([f"{byte:02x}" for byte in range(256)], "S2")
 
 def hashes_of(lines: pa.Table, source: str) -> np.ndarray:
     """BYTES for each line."""
-    rows = content(lines, source).cast(pa.binary()).to_pylist()
-    whole = b"".join([sha256(row).digest() for row in rows])
-    return np.ascontiguousarray(np.frombuffer(whole, np.uint8).reshape(len(rows), -1)[:, :BYTES])
+    whole = b"".join([sha256(row).digest() for row in said_by(lines, source)])
+    return np.ascontiguousarray(np.frombuffer(whole, np.uint8).reshape(len(lines), -1)[:, :BYTES])
 
 
 def repeated(hashes: np.ndarray, source: str) -> dict[int, bytes]:
     """Places of lines that say what an earlier one says, and their own hashes."""
     halves = np.ascontiguousarray(hashes).view(np.uint64)
-    order = np.lexsort((halves[:, 1], halves[:, 0]))
+    sorted_halves = np.sort(halves[:, 0])
+    twice = sorted_halves[1:][sorted_halves[1:] == sorted_halves[:-1]]
+    if not len(twice):
+        return {}
+    places = np.flatnonzero(np.isin(halves[:, 0], twice))
+    order = places[np.lexsort((halves[places, 1], halves[places, 0]))]
     same = (halves[order[1:]] == halves[order[:-1]]).all(axis=1)
     found: dict[int, bytes] = {}
     number = 1
@@ -47,40 +57,59 @@ def id_column(hashes: np.ndarray) -> pa.Array:
     return pa.StringArray.from_buffers(len(hashes), pa.py_buffer(offsets), pa.py_buffer(digits.tobytes()))
 
 
-def content(lines: pa.Table, source: str) -> pa.Array:
+def said_by(lines: pa.Table, source: str) -> Iterator[bytes]:
     """Each line as one text, the same whatever file it came from; `lines` is at most a million rows, so that a text column is one array.
 
-    Columns that are empty, or say the same throughout, are part of what stands between the others: most columns of most bills are such.
+    Its numbers, its words (written once for all lines that have the same), and what the columns added later say.
     """
+    added = [name for name in ADDED if name not in CHANGING and lines[name].null_count < len(lines)]
+    late = added if any(name in FOCUS_NUMBERS for name in added) else []
+    names = [*WORDS, *(name for name in added if name not in late)]
+    found = kinds((lines[name] for name in names), len(lines))
+    words = worded(lines.select(names).take(found.first)).to_pylist()
+    texts = map(add, numbered(lines, source).to_pylist(), map(words.__getitem__, found.of.tolist()))
+    if not late:
+        return texts
+    ends = joined([said(lines[name], name) for name in late]).to_pylist()
+    return (text[: -len(END)] + end + END for text, end in zip(texts, ends, strict=True))
+
+
+def numbered(lines: pa.Table, source: str) -> pa.Array:
+    """Times and amounts. Columns that are empty, or say the same throughout, are part of what stands between the others."""
     parts: list[pa.Array | pa.Scalar] = []
     between = f"{source}\0"
-    for name in (*SECONDS, *FOCUS_NUMBERS, "component", *FOCUS_TEXT):
-        if name in ADDED:
-            continue
-        alike, texts = written(lines[name])
-        between += alike
-        if texts is not None:
+    amounts: list[tuple[pa.ChunkedArray, pa.ChunkedArray]] = []
+    for name in NUMBERS:
+        column = lines[name]
+        if column.null_count == len(column):
+            between += FIELD
+        elif not column.null_count and pc.all(pc.equal(column, column[0])).as_py():
+            between += str(pc.cast(column.slice(0, 1), pa.string())[0].as_py()) + FIELD
+        else:
+            texts = next((texts for other, texts in amounts if other.equals(column)), None)
+            if texts is None:
+                texts = pc.cast(column, pa.string())
+                amounts.append((column, texts))
             parts += [pa.scalar(between), texts]
-            between = ""
-        between += FIELD
+            between = FIELD
+    return joined([*parts, pa.repeat(pa.scalar(between), len(lines))])
+
+
+def worded(lines: pa.Table) -> pa.Array:
+    parts = [lines[name] for name in WORDS if name != "Tags"]
     tags = lines["Tags"].combine_chunks()
     pairs = pc.binary_join_element_wise(tags.keys, tags.items, WORD)
-    parts += [pa.scalar(between), pc.binary_join(pa.ListArray.from_arrays(tags.offsets, pairs), PAIR)]
-    between = FIELD
-    parts += [said(lines[name], name) for name in ADDED if name not in CHANGING and lines[name].null_count < len(lines)]
-    joined = pc.binary_join_element_wise(*parts, pa.scalar(between), "", null_handling="replace", null_replacement="")
-    return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined
-
-
-def written(column: pa.ChunkedArray) -> tuple[str, pa.ChunkedArray | None]:
-    """What all rows say, or what each says."""
-    if column.null_count == len(column):
-        return "", None
-    if not column.null_count and pc.all(pc.equal(column, column[0])).as_py():
-        return str(pc.cast(column.slice(0, 1), pa.string())[0].as_py()), None
-    return "", pc.cast(column, pa.string())
+    parts.append(pc.binary_join(pa.ListArray.from_arrays(tags.offsets, pairs), PAIR))
+    texts = pc.binary_join_element_wise(*parts, FIELD, null_handling="replace", null_replacement="")
+    late = [said(lines[name], name) for name in lines.column_names[len(WORDS) :]]
+    return joined([texts, *late, pa.scalar(FIELD)])
 
 
 def said(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """By name and only where it says something: lines that never had the column keep their ids."""
     return pc.binary_join_element_wise(f"{WORD}{name}{WORD}", pc.cast(column, pa.string()), "")
+
+
+def joined(parts: Sequence[pa.Array | pa.ChunkedArray | pa.Scalar]) -> pa.Array:
+    texts = pc.binary_join_element_wise(*parts, "", null_handling="replace", null_replacement="")
+    return pc.cast(texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts, pa.binary())

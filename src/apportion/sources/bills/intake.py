@@ -3,8 +3,11 @@
 Memory does not grow with the bill: what is kept of a block is its lines on disk, 16 bytes a line, and the faults that are listed.
 """
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 
@@ -25,6 +28,9 @@ from apportion.sources.cells.money import total
 from apportion.sources.files.flow import BLOCK_ROWS, flowing
 from apportion.sources.files.paths import InputFile
 from apportion.sources.files.sheet import once
+
+TURN_S = 0.0001
+BEHIND = 2  # blocks that wait to be put away
 
 
 class Intake:
@@ -47,19 +53,19 @@ class Intake:
 
         taken = Taken(file)
         rows = made = 0
-        with flowing(file, wanted) as flow, ThreadPoolExecutor(1) as beside:
-            before: Future[None] | None = None
+        with flowing(file, wanted) as flow, ThreadPoolExecutor(1) as beside, short_turns():
+            behind: deque[Future[None]] = deque()
             for block in flow.blocks:
                 part = Part(flow.where, block, rows, [])
                 written = Written(part, forms[0].translate(part), made)
                 lines = pa.table(written.columns(self.reading.currency), schema=SCHEMA)
                 faults = [(fault, line_of(fault, written)) for fault in part.faults]
-                if before:
-                    before.result()
-                before = beside.submit(self.put_away, taken, forms[0], lines, faults)  # while the next block is read
+                if len(behind) == BEHIND:
+                    behind.popleft().result()
+                behind.append(beside.submit(self.put_away, taken, forms[0], lines, faults))  # while the next is read
                 rows, made = rows + block.num_rows, made + lines.num_rows
-            if before:
-                before.result()
+            for block_put in behind:
+                block_put.result()
             end = flow.end
         refuse_bad_rows(end)
         as_stated(file, rows, end.sha256)
@@ -132,6 +138,17 @@ class Intake:
             for found in (*taken.noted, *taken.rest.values()):
                 if found.waiting is not None:
                     found.spot = int(spots.start_s[found.waiting]), int(spots.place[found.waiting])
+
+
+@contextmanager
+def short_turns() -> Iterator[None]:
+    """Of two threads, one that hashes line by line and one of many short steps: the latter would wait out the former's turn after each."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(TURN_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def line_of(fault: Fault, written: Written) -> int:

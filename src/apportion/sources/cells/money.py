@@ -6,6 +6,7 @@ that has beyond 18 places is rounded half to even.
 
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,6 +19,7 @@ from apportion.sources.cells.text import is_text, lost, per_distinct, rows_where
 
 PLAIN = r"^[+-]?(?:[0-9]{1,20}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})$"
 STEP = Decimal(1).scaleb(-PLACES)
+FEW_PLACES, FEW_DIGITS = 10, 15
 
 
 def money(column: pa.Array) -> Parsed:
@@ -68,6 +70,32 @@ def reason(cell: str) -> str:
 
 
 def from_binary(column: pa.Array) -> Parsed:
+    values = with_few_places(column)
+    left = pc.and_(column.is_valid(), values.is_null())
+    if not pc.any(left, min_count=0).as_py():
+        return Parsed(values)
+    others, rows = written_out(column.filter(left)), rows_where(left)
+    bad = {rows[at]: code for at, code in others.bad.items()}
+    return Parsed(pc.replace_with_mask(values, left, others.values), bad, others.rounded)
+
+
+def with_few_places(column: pa.Array) -> pa.Array:
+    """Doubles that are a decimal of few places, which is most money; null for others.
+
+    No two decimals of 15 digits have the same double: one that gives the double back is its shortest text.
+    """
+    if not pa.types.is_float64(column.type):
+        return pa.nulls(len(column), MONEY)
+    doubles = column.to_numpy(zero_copy_only=False)
+    with np.errstate(all="ignore"):
+        whole = np.rint(doubles * 10**FEW_PLACES)
+        found = (np.abs(whole) < 10**FEW_DIGITS) & (whole / 10**FEW_PLACES == doubles)
+    units = pc.cast(pa.array(np.where(found, whole, 0).astype(np.int64)), pa.decimal128(19, 0))
+    values = pa.Array.from_buffers(pa.decimal128(19, FEW_PLACES), len(units), units.buffers(), units.null_count, 0)
+    return pc.if_else(pa.array(found), pc.cast(values, MONEY), None)
+
+
+def written_out(column: pa.Array) -> Parsed:
     written = pc.cast(column, pa.string())
     plain = pc.match_substring_regex(written, PLAIN)
     values = pc.cast(pc.if_else(plain, written, None), MONEY)

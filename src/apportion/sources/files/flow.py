@@ -20,7 +20,9 @@ from apportion.sources.files.read import read_sheet
 from apportion.sources.files.sheet import BadRow, Choose, Sheet, unique_columns
 from apportion.sources.files.stream import CHUNK, Stream, corrupt
 
-BLOCK_ROWS = 2**17  # at which a block of a wide bill takes some hundred megabytes
+BLOCK_ROWS = (
+    2**16
+)  # at which a block of a wide bill takes some fifty megabytes: larger ones cost more time to find memory for than they save
 
 
 @dataclass
