@@ -1,7 +1,7 @@
 """The samples that lie beside a development checkout: every row and every digit arrives, and is planned and posted."""
 
 import csv
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -40,9 +40,11 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def total(rows: list[dict[str, str]], columns: tuple[str, ...]) -> Decimal:
-    """At 18 places a line: one of the samples writes doubles out with more."""
+    """Rounded once at the 18th place: one of the samples writes doubles out with more."""
     cells = [row[column] for row in rows for column in columns if row.get(column)]
-    return sum((Decimal(cell).quantize(Decimal("1e-18"), ROUND_HALF_EVEN) for cell in cells), Decimal(0))
+    with localcontext() as context:
+        context.prec = 60
+        return sum(map(Decimal, cells), Decimal(0)).quantize(Decimal("1e-18"), ROUND_HALF_EVEN)
 
 
 def test_nothing_is_lost_on_reading_planning_and_posting(tmp_path: Path) -> None:

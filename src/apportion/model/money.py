@@ -5,7 +5,7 @@ fine enough that no step's rounding is ever seen in a nano, and whole, so that e
 """
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal, localcontext
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 from operator import itemgetter
 
@@ -50,6 +50,13 @@ def total_of(amounts: Iterable[Decimal]) -> Decimal:
     with localcontext() as context:
         context.prec = 120
         return sum(amounts, Decimal(0))
+
+
+def at_places(amount: Decimal) -> Decimal:
+    """What the books keep of it."""
+    with localcontext() as context:
+        context.prec = 120
+        return amount.quantize(Decimal(1).scaleb(-PLACES), ROUND_HALF_EVEN)
 
 
 def plain(amount: Decimal) -> str:

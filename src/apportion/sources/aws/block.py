@@ -1,7 +1,7 @@
 """A block of rows by AWS's names. Amounts are exact or the file is refused.
 
-AWS counts in binary and writes amounts out as the shortest text that reads back as the same number, in CSV as in Parquet. Such a text may
-have more than 18 places (`0.00010404000000000001`); it is rounded there, half to even, as its binary twin is, and that is told.
+AWS counts in binary and writes numbers out as the shortest text that reads back as the same number, in CSV as in Parquet. Such a text may
+have more than 18 places (`0.00010404000000000001`); a quantity is rounded there, half to even, as its binary twin is.
 """
 
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.kinds import kinds
-from apportion.model.money import PLACES, plain
+from apportion.model.money import PLACES
 from apportion.model.rows import MONEY
 from apportion.sources.aws.header import Header
 from apportion.sources.bills.part import Fault, Part
@@ -22,7 +22,6 @@ LONG = r"^[+-]?[0-9]*\.[0-9]{19,}$|^[+-]?[0-9]*\.?[0-9]+[eE]-[0-9]{1,3}$"
 BINARY_DIGITS = 17  # no binary number needs more to be told from its neighbours
 STEP = Decimal(1).scaleb(-PLACES)
 ZERO = pa.scalar(Decimal(0), MONEY)
-WIDE = pa.decimal256(38, PLACES)  # Arrow refuses a sum of 38 digits that could have 39
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +52,11 @@ class Block:
             return pa.nulls(self.count, MONEY)
         if among is not None:
             cells = pc.if_else(among, plainly(cells), None)
-        own = self.header.columns.get(name, name)
-        shorter, rounded, left = shortened(cells)
-        if rounded:
-            message = f"{own} is written as binary numbers are: {rounded} amounts were rounded at the 18th place, which leaves out {plain(left)}"
-            self.part.faults.append(Fault(-1, "binary-money", message))
-        return self.part.exact(shorter, own)
+        return self.part.exact(cells, self.header.columns.get(name, name))
 
     def quantity(self, name: str) -> pa.Array:
         """As it stands, but for places that a binary number does not mean: one that cannot be read is left out later, and noted."""
-        return shortened(self.cells(name))[0]
+        return shortened(self.cells(name))
 
     def few(self) -> "tuple[Block, pa.Array]":
         """A row of each kind, of rows that say the same but for times and numbers; and the kind of each row."""
@@ -90,26 +84,17 @@ def plainly(cells: pa.Array) -> pa.Array:
     return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
 
 
-def shortened(cells: pa.Array) -> tuple[pa.Array, int, Decimal]:
-    """Texts of binary numbers at 18 places, how many were rounded, and what their sum lost. Whatever else they are is left for others to refuse."""
+def shortened(cells: pa.Array) -> pa.Array:
+    """Texts of binary numbers at 18 places. Whatever else they are is left for others to refuse."""
     if not is_text(cells):
-        return cells, 0, Decimal(0)
+        return cells
     whole = plainly(cells)
     long = pc.fill_null(pc.match_substring_regex(whole, LONG), fill_value=False)
     if not pc.any(long, min_count=0).as_py():
-        return cells, 0, Decimal(0)
-    words = whole.filter(long).value_counts()
-    short = {word: at_places(word) for word in words.field("values").to_pylist()}
-    rounded, left = 0, Decimal(0)
-    with localcontext() as context:
-        context.prec = 400
-        for word, times in zip(words.field("values").to_pylist(), words.field("counts").to_pylist(), strict=True):
-            lost = Decimal(word) - Decimal(short[word])
-            rounded += times if lost else 0
-            left += lost * times
+        return cells
     encoded = whole.filter(long).dictionary_encode()
-    values = pa.array([short[word] for word in encoded.dictionary.to_pylist()], whole.type).take(encoded.indices)
-    return pc.replace_with_mask(whole, long, values), rounded, left
+    values = pa.array([at_places(word) for word in encoded.dictionary.to_pylist()], whole.type).take(encoded.indices)
+    return pc.replace_with_mask(whole, long, values)
 
 
 def at_places(word: str) -> str:
@@ -119,11 +104,3 @@ def at_places(word: str) -> str:
     with localcontext() as context:
         context.prec = 400
         return f"{number.quantize(STEP, ROUND_HALF_EVEN):f}"
-
-
-def plus(one: pa.Array, other: pa.Array) -> pa.Array:
-    return pc.cast(pc.add(pc.cast(one, WIDE), pc.cast(other, WIDE)), MONEY)
-
-
-def minus(one: pa.Array, other: pa.Array) -> pa.Array:
-    return pc.cast(pc.subtract(pc.cast(one, WIDE), pc.cast(other, WIDE)), MONEY)

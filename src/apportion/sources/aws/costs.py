@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.sources.aws.block import ZERO, Block, minus, plus
+from apportion.sources.aws.block import ZERO, Block
 from apportion.sources.aws.words import ARN, LINE_TYPES, NET, amortising
+from apportion.sources.cells.fine import minus, plus
 
 NET_COLUMN = "line_item_net_unblended_cost"
 

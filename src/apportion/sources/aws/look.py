@@ -14,12 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.rows import MONEY
-from apportion.sources.aws.block import ZERO, Block, plus
+from apportion.sources.aws.block import ZERO, Block
 from apportion.sources.aws.costs import costs, split_rows
 from apportion.sources.aws.header import Header, header_of
 from apportion.sources.aws.split import MOVED, PARENT, Flags, Rows, Taken
 from apportion.sources.aws.weights import UNITS, kind_of
 from apportion.sources.bills.part import Fault, Part
+from apportion.sources.cells.fine import at_18, plus
 from apportion.sources.files.flow import flowing
 from apportion.sources.files.paths import InputFile
 
@@ -76,7 +77,9 @@ def rows(block: Block, file: int) -> tuple[pa.Table, pa.Table]:
         **place,
         "nobody": pc.fill_null(pc.or_kleene(resource.is_null(), pc.equal(resource, parent)), fill_value=True),
     }
-    child |= {column: pc.fill_null(block.amount(column, split), ZERO) for pair in MOVED.values() for column in pair}
+    child |= {
+        column: pc.fill_null(at_18(block.amount(column, split)), ZERO) for pair in MOVED.values() for column in pair
+    }
     child |= {
         "usage_type": usage_type,
         "usage": pc.cast(pc.fill_null(block.amount("split_line_item_split_usage", split), ZERO), pa.float64()),
@@ -88,9 +91,8 @@ def rows(block: Block, file: int) -> tuple[pa.Table, pa.Table]:
     own = pc.and_(pc.is_in(types, pa.array(COVERED)), pc.fill_null(compute, fill_value=False))
     instance = pc.and_not(pc.and_(own, keys.is_valid()), split)
     tie = pc.binary_join_element_wise(types, usage_type, BETWEEN, null_handling="replace", null_replacement="")
-    return pa.table(child).filter(split), pa.table({**place, "tie": tie, **costs(block, types, split).cells}).filter(
-        instance
-    )
+    own_costs = {name: at_18(column) for name, column in costs(block, types, split).cells.items()}
+    return pa.table(child).filter(split), pa.table({**place, "tie": tie, **own_costs}).filter(instance)
 
 
 class Matched:

@@ -19,8 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.rows import MONEY
-from apportion.sources.aws.block import ZERO, Block, minus, plainly, plus
+from apportion.sources.aws.block import ZERO, Block, plainly
 from apportion.sources.bills.part import Fault
+from apportion.sources.cells.fine import at_18, minus, plus
 
 Rows = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -67,8 +68,8 @@ def given(block: Block, cells: Mapping[str, pa.Array], taken: Taken) -> tuple[di
         amounts = taken.amounts[name].filter(pa.array(of_parents))
         gives = spread(count, parents, amounts)
         own = mask(count, children[taken.moved[name][of_children]])
-        takes = pc.if_else(own, pc.fill_null(block.amount(cost, own), ZERO), ZERO)
-        rested = pc.if_else(own, pc.fill_null(block.amount(rest, own), ZERO), ZERO)
+        takes = pc.if_else(own, pc.fill_null(at_18(block.amount(cost, own)), ZERO), ZERO)
+        rested = pc.if_else(own, pc.fill_null(at_18(block.amount(rest, own)), ZERO), ZERO)
         nobodys = mask(count, children[taken.nobody[of_children]])
         takes = pc.if_else(nobodys, plus(takes, rested), takes)
         unused[name] = pc.if_else(pc.or_(own, cells[name].is_valid()), rested, None).take(pa.array(idle))
@@ -136,7 +137,7 @@ def with_idle(
     out: dict[str, pa.Array] = {}
     for name, column in cells.items():
         if name in MOVED:
-            more = unused[name].filter(pa.array(costly))
+            more = unused[name].filter(pa.array(costly)).cast(column.type)
         elif name in NO_POD:
             more = pa.nulls(len(rows), column.type)
         else:

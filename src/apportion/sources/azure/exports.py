@@ -99,4 +99,4 @@ def counted(lines: int) -> str:
 
 
 def put(lines: pa.Table, name: str, values: pa.ChunkedArray | pa.Array) -> pa.Table:
-    return lines.set_column(lines.column_names.index(name), lines.schema.field(name), values)
+    return lines.set_column(lines.column_names.index(name), name, values)

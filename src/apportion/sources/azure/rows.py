@@ -16,7 +16,6 @@ from apportion.sources.azure.dates import days, months, next_day, period_ends
 from apportion.sources.azure.exports import alone, committed, lacking, signs
 from apportion.sources.azure.services import service_of
 from apportion.sources.azure.units import block_of, pricing_unit
-from apportion.sources.bills.fitting import fitted
 from apportion.sources.bills.form import Form, Lines
 from apportion.sources.bills.part import Fault, Part
 from apportion.sources.cells.money import money
@@ -80,7 +79,7 @@ def looked_through(files: Sequence[InputFile]) -> tuple[dict[str, str], dict[str
             for block in flow.blocks:
                 part = Part(flow.where, block, 0, [])
                 words = {ours: part.text(columns.get(ours, "")) for ours in KIND}
-                lines = pa.table({**charges(words), "BilledCost": fitted(part, columns["cost"])})
+                lines = pa.table({**charges(words), "BilledCost": part.money(columns["cost"])})
                 shown |= dict.fromkeys(signs(lines), file.name)
                 counts[file.name] = counts.get(file.name, 0) + (pc.sum(committed(lines)).as_py() or 0)
     return shown, counts
@@ -89,7 +88,7 @@ def looked_through(files: Sequence[InputFile]) -> tuple[dict[str, str], dict[str
 def translate(columns: Mapping[str, str], way: Way, part: Part) -> Lines:
     empty = pa.nulls(part.count, pa.string())
     words = {ours: part.text(columns[ours]) if ours in columns else empty for ours in NAMES if ours not in TYPED}
-    cost = fitted(part, columns["cost"])
+    cost = part.money(columns["cost"])
     sku, words["vm"] = labels.details(words["info"])
     tags = labels.tags(words["tags"], words)
     times = periods(part, columns, way.date_form)

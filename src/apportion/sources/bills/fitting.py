@@ -1,67 +1,102 @@
-"""Amounts with more places than the books keep. Some vendors write 28 of them; 18 are kept, and the sum stays right.
+"""Amounts with more than 18 places: cut down to 18, so that the bill's sum stays right.
 
-Each is cut down to 18 places, and as many as the sum asks for are one step higher: those of which most was cut off, ties by what their
-rows say. So the amounts add up to the block's exact sum, itself rounded at the 18th place, whatever the order of its rows.
+Each is cut down to 18 places, and of a bill's lines as many as its sum asks for are one step higher: those of which most was cut off,
+ties by their id. So a bill adds up to its exact sum, itself rounded at the 18th place, whatever the order and the files of its lines.
 """
 
-from collections.abc import Mapping
-from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
+from collections.abc import Iterable
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.errors import InputError
-from apportion.model.money import LARGEST, PLACES, plain
-from apportion.model.numbers import parse_decimal
-from apportion.model.rows import MONEY
-from apportion.sources.bills.part import Fault, Part
-from apportion.sources.cells.money import money
-from apportion.sources.cells.text import mask_of, text
+from apportion.model.kinds import kinds
+from apportion.model.money import ATTO
+from apportion.model.rows import COSTS, MONEY
+from apportion.sources.cells.fine import FINE, minus, plus
 
-STEP = Decimal(1).scaleb(-PLACES)
-BETWEEN = "\x1f"
-
-
-def fitted(part: Part, column: str) -> pa.Array:
-    """Every amount of a column at 18 places, the sum of its block exact; what is no amount refuses the file."""
-    cells = part.cells(column)
-    bad = money(cells).bad
-    if not bad:
-        return part.money(column)
-    long = {row: number for row in bad if (number := too_fine(cells[row].as_py())) is not None}
-    shortened = pc.replace_with_mask(
-        pc.cast(cells, pa.string()), mask_of(long, len(cells)), pa.array([None] * len(long), pa.string())
-    )
-    others = part.exact(shortened, column)  # refuses what is wrong for another reason
-    with localcontext() as context:
-        context.prec = 200
-        amounts = apportioned(long, written(part, sorted(long)))
-        left = sum(long.values(), Decimal(0)) - sum(amounts.values(), Decimal(0))
-    message = f"{column} has more than {PLACES} places in {len(long)} rows: rounded there, which leaves out {plain(left)} of their sum"
-    part.faults.append(Fault(-1, "rounded-money", message))
-    values = pa.array([amounts[row] for row in sorted(long)], MONEY)
-    return pc.replace_with_mask(others, mask_of(long, len(cells)), values)
+RESTS = {cost: f"{cost}.rest" for cost in COSTS}  # what was cut off, in 10^-36
+OF_BILL = ("InvoiceIssuerName", "BillingCurrency")
+REST = pa.int64()
+Places = npt.NDArray[np.int64]
 
 
-def too_fine(cell: object) -> Decimal | None:
-    """The number, where only its places are too many."""
-    try:
-        number = parse_decimal(cell)
-    except InputError:
-        return None
-    return number if abs(number) < LARGEST else None
+def cut(lines: pa.Table) -> pa.Table:
+    """Lines with their costs at 18 places, and columns for what was cut off."""
+    for cost, rest in RESTS.items():
+        column = lines[cost].combine_chunks() if lines[cost].num_chunks != 1 else lines[cost].chunk(0)
+        if column.type != FINE:
+            lines = lines.append_column(rest, pa.nulls(len(lines), REST))
+            continue
+        down = pc.cast(pc.round(column, ndigits=18, round_mode="down"), MONEY)
+        lines = lines.set_column(lines.column_names.index(cost), cost, down)
+        lines = lines.append_column(rest, units(minus(column, down)))
+    return lines
 
 
-def apportioned(numbers: Mapping[int, Decimal], ties: Mapping[int, str]) -> dict[int, Decimal]:
-    down = {row: number.quantize(STEP, ROUND_FLOOR) for row, number in numbers.items()}
-    cut = {row: numbers[row] - down[row] for row in numbers}
-    steps = int((sum(cut.values(), Decimal(0)) / STEP).to_integral_value(ROUND_HALF_EVEN))
-    up = sorted(cut, key=lambda row: (-cut[row], ties[row]))[:steps]
-    return down | {row: down[row] + STEP for row in up}
+def units(rests: pa.Array) -> pa.Array:
+    """Whole numbers of 10^-36, null for nothing."""
+    whole = pa.Array.from_buffers(pa.decimal256(58, 0), len(rests), rests.buffers(), -1, rests.offset)
+    found = pc.cast(whole, REST)
+    return pc.if_else(pc.equal(found, 0), None, found)
 
 
-def written(part: Part, rows: list[int]) -> dict[int, str]:
-    """Each of these rows as one text."""
-    chosen = part.table.take(pa.array(rows, pa.int64())).combine_chunks()
-    cells = [pc.fill_null(text(column.combine_chunks()), "") for column in chosen.columns]
-    return dict(zip(rows, pc.binary_join_element_wise(*cells, BETWEEN).to_pylist(), strict=True))
+def is_cut(lines: pa.Table) -> bool:
+    return any(lines[rest].null_count < len(lines) for rest in RESTS.values())
+
+
+def higher(blocks: Iterable[pa.Table], ids: np.ndarray) -> dict[str, Places]:
+    """For each cost the places of the lines that are a step higher; `blocks` have RESTS and OF_BILL, `ids` are all lines' hashes."""
+    found: dict[str, list[pa.Table]] = {cost: [] for cost in COSTS}
+    first = 0
+    for block in blocks:
+        places = pa.array(np.arange(first, first + len(block)))
+        for cost, rest in RESTS.items():
+            if block[rest].null_count < len(block):
+                own = block.select([rest, *OF_BILL]).rename_columns(["rest", *OF_BILL]).append_column("place", places)
+                found[cost].append(own.filter(own["rest"].is_valid()))
+        first += len(block)
+    return {cost: chosen(pa.concat_tables(tables), ids) for cost, tables in found.items() if tables}
+
+
+def chosen(lines: pa.Table, ids: np.ndarray) -> Places:
+    rests, places = lines["rest"].to_numpy(), lines["place"].to_numpy()
+    bills = kinds([lines[name] for name in OF_BILL], len(lines))
+    steps: list[Places] = []
+    for bill in range(len(bills.first)):
+        own = np.flatnonzero(bills.of == bill)
+        count = half_even(sum(rests[own].tolist()), ATTO)
+        halves = np.ascontiguousarray(ids[places[own]]).view(np.uint64)
+        order = np.lexsort((halves[:, 1], halves[:, 0], -rests[own]))
+        steps.append(places[own[order[:count]]])
+    return np.sort(np.concatenate(steps))
+
+
+def half_even(number: int, unit: int) -> int:
+    whole, rest = divmod(number, unit)
+    return whole + (2 * rest > unit or (2 * rest == unit and whole % 2 == 1))
+
+
+def raised(lines: pa.Table, first: int, steps: dict[str, Places]) -> pa.Table:
+    """A block of lines, the first of which is at `first`, with its steps."""
+    for cost, places in steps.items():
+        own = places[np.searchsorted(places, first) : np.searchsorted(places, first + len(lines))] - first
+        if len(own):
+            attos = np.zeros(len(lines), np.int64)
+            attos[own] = 1
+            lines = lines.set_column(lines.column_names.index(cost), cost, plus(lines[cost], in_attos(attos)))
+    return lines
+
+
+def in_attos(attos: Places) -> pa.Array:
+    whole = pc.cast(pa.array(attos), pa.decimal128(19, 0))
+    return pc.cast(pa.Array.from_buffers(pa.decimal128(19, 18), len(whole), whole.buffers(), -1, 0), MONEY)
+
+
+def whole(lines: pa.Table, cost: str) -> pa.ChunkedArray:
+    """A cost as the vendor wrote it."""
+    if lines[RESTS[cost]].null_count == len(lines):
+        return lines[cost]
+    rests = pc.cast(pc.fill_null(lines[RESTS[cost]], 0).combine_chunks(), pa.decimal256(58, 0))
+    return plus(lines[cost], pa.chunked_array([pa.Array.from_buffers(FINE, len(rests), rests.buffers(), -1, 0)]))

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from apportion.model.kinds import kinds
 from apportion.model.rows import ADDED, FOCUS_NUMBERS, FOCUS_TEXT
+from apportion.sources.bills.fitting import RESTS
 
 SECONDS = ("billing_start_s", "billing_end_s", "charge_start_s", "charge_end_s")
 NUMBERS = (*SECONDS, *(name for name in FOCUS_NUMBERS if name not in ADDED))
@@ -22,6 +23,7 @@ FIELD, PAIR, WORD = "\x1f", "\x1e", "\x1d"
 END = FIELD.encode()
 BYTES = 16  # of a SHA-256, written as 32 digits
 CHANGING = ("status",)  # a line that becomes final is the same line
+LATE = (*(name for name in ADDED if name not in CHANGING), *RESTS.values())
 HEX = np.array([f"{byte:02x}" for byte in range(256)], "S2")
 
 
@@ -62,8 +64,8 @@ def said_by(lines: pa.Table, source: str) -> Iterator[bytes]:
 
     Its numbers, its words (written once for all lines that have the same), and what the columns added later say.
     """
-    added = [name for name in ADDED if name not in CHANGING and lines[name].null_count < len(lines)]
-    late = added if any(name in FOCUS_NUMBERS for name in added) else []
+    added = [name for name in LATE if name in lines.column_names and lines[name].null_count < len(lines)]
+    late = added if any(not pa.types.is_string(lines.schema.field(name).type) for name in added) else []
     names = [*WORDS, *(name for name in added if name not in late)]
     found = kinds((lines[name] for name in names), len(lines))
     words = worded(lines.select(names).take(found.first)).to_pylist()

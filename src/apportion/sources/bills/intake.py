@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.sources.bills.bill import Bill, Reading, ending, no_lines, refuse_bad_rows
+from apportion.sources.bills.fitting import cut, whole
 from apportion.sources.bills.form import Form, FormOf
-from apportion.sources.bills.lines import SCHEMA, Written
+from apportion.sources.bills.lines import Written
 from apportion.sources.bills.manifests.listed import as_stated
 from apportion.sources.bills.part import Fault, Part
 from apportion.sources.bills.placing import TIMES_S, no_billing_period, place
@@ -58,7 +59,7 @@ class Intake:
             for block in flow.blocks:
                 part = Part(flow.where, block, rows, [])
                 written = Written(part, forms[0].translate(part), made)
-                lines = pa.table(written.columns(self.reading.currency), schema=SCHEMA)
+                lines = written.table(self.reading.currency)
                 faults = [(fault, line_of(fault, written)) for fault in part.faults]
                 if len(behind) == BEHIND:
                     behind.popleft().result()
@@ -76,6 +77,7 @@ class Intake:
         self.files.append(taken)
 
     def put_away(self, taken: Taken, form: Form, lines: pa.Table, faults: Sequence[tuple[Fault, int]]) -> None:
+        lines = cut(lines)
         self.watch.see(taken, form, lines)
         self.take(taken, lines, faults)
 
@@ -89,7 +91,8 @@ class Intake:
                 (fault, at % BLOCK_ROWS if at >= 0 else -1)
             )
         for number in range(-(-bill.lines.num_rows // BLOCK_ROWS)):
-            self.take(taken, bill.lines.slice(number * BLOCK_ROWS, BLOCK_ROWS).combine_chunks(), faults.pop(number, ()))
+            lines = cut(bill.lines.slice(number * BLOCK_ROWS, BLOCK_ROWS).combine_chunks())
+            self.take(taken, lines, faults.pop(number, ()))
         for fault, _ in (found for left in faults.values() for found in left):
             taken.note(fault)
         self.files.append(taken)
@@ -97,7 +100,7 @@ class Intake:
     def take(self, taken: Taken, lines: pa.Table, faults: Iterable[tuple[Fault, int]]) -> None:
         """`faults` come with the number of their line in the block, -1 where there is none."""
         taken.lines += lines.num_rows
-        taken.cost.append(total(lines["EffectiveCost"]))
+        taken.cost.append(total(whole(lines, "EffectiveCost")))
         lacking = np.zeros(lines.num_rows, bool)
         for name in TIMES_S:
             lacking |= lines[name].is_null().to_numpy() if lines[name].null_count else False
@@ -107,7 +110,7 @@ class Intake:
         if lacking.any():
             self.waiting.append(lines.filter(pa.array(lacking)))
             taken.waiting.extend(range(first, first + int(lacking.sum())))
-        whole, apart = np.cumsum(~lacking) - 1, np.cumsum(lacking) - 1 + first
+        placed, apart = np.cumsum(~lacking) - 1, np.cumsum(lacking) - 1 + first
         for fault, line in faults:
             found = Noted(fault)
             if line >= 0:
@@ -115,7 +118,7 @@ class Intake:
             if line >= 0 and lacking[line]:
                 found.waiting = int(apart[line])
             elif line >= 0:
-                at = whole[line]
+                at = placed[line]
                 found.spot = int(spots.start_s[at]), int(spots.place[at])
             taken.add(found)
 

@@ -13,6 +13,7 @@ from apportion.model.rows import CHARGE_CATEGORIES, COST_LINES, COSTS, FOCUS_NUM
 from apportion.sources.bills.components import components
 from apportion.sources.bills.form import TIMES, Lines
 from apportion.sources.bills.part import FAULTS, UTC, Fault, Part, coded
+from apportion.sources.cells.fine import FINE
 from apportion.sources.cells.instants import instants
 from apportion.sources.cells.labels import labels_from_cells
 from apportion.sources.cells.money import money
@@ -22,6 +23,7 @@ NO_ISSUER = "(no issuer)"
 NO_CURRENCY = "(none)"
 OWN_TEXT = ("x_Component", "line_type", "status", "problem")
 SCHEMA = pa.schema([found.with_nullable(True) for found in COST_LINES if found.name not in ("source", "line_id")])
+FINER = pa.schema([found.with_type(FINE) if found.name in COSTS else found for found in SCHEMA])
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,18 @@ class Written:
 
     def row_of(self, line: int) -> int:
         return line if self.lines.rows is None else int(self.lines.rows[line].as_py())
+
+    def table(self, currency: str) -> pa.Table:
+        """Of SCHEMA, or FINER where costs have more places than the books keep."""
+        columns = self.columns(currency)
+        finer = any(columns[name].type == FINE for name in COSTS)
+        return (
+            pa.table(columns, schema=SCHEMA)
+            if not finer
+            else pa.table(
+                {name: pc.cast(column, FINER.field(name).type) for name, column in columns.items()}, schema=FINER
+            )
+        )
 
     def columns(self, currency: str) -> dict[str, pa.Array]:
         """All columns of a cost line but its source and id. The first fault that a line has is its `problem`."""

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.errors import InputError
+from apportion.model.money import PLACES
+from apportion.sources.cells.fine import FINE, exact
 from apportion.sources.cells.instants import instants
 from apportion.sources.cells.labels import labels_from_cells
 from apportion.sources.cells.money import money
@@ -60,12 +62,12 @@ class Part:
         return text(self.cells(column))
 
     def money(self, column: str) -> pa.Array:
-        """Every digit of every amount, or the file is refused."""
+        """Every amount, exact or the file is refused; FINE where there are more places than the books keep."""
         return self.exact(self.cells(column), column)
 
     def exact(self, cells: pa.Array, name: str, row_of: Callable[[int], int] = int) -> pa.Array:
         """The same for cells that were made of the block's; `row_of` says of which row."""
-        parsed = money(cells)
+        parsed = exact(cells)
         if parsed.bad:
             first = min(parsed.bad)
             raise InputError(
@@ -74,9 +76,9 @@ class Part:
                 where=self.where(row_of(first)),
                 hint="nothing of this file was taken: correct it, or fetch it again",
             )
-        if parsed.rounded:
-            message = f"{name} is stored in binary: {parsed.rounded} amounts were rounded at the 18th place"
-            self.faults.append(Fault(-1, "binary-money", message))
+        if parsed.values.type == FINE and cells.type != FINE:
+            message = f"{name} has more than {PLACES} places in some rows: it is kept at {PLACES}, and the bill's sum stays right"
+            self.faults.append(Fault(-1, "rounded-money", message))
         return parsed.values
 
     def quantity(self, column: str) -> pa.Array:

@@ -14,11 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.rows import COST_LINES
+from apportion.sources.bills.fitting import OF_BILL, REST, RESTS, Places, higher, is_cut, raised
 from apportion.sources.bills.identity import BYTES, hashes_of, id_column, repeated
-from apportion.sources.bills.lines import SCHEMA
+from apportion.sources.bills.lines import SCHEMA as LINES
 
 Finish = Callable[[pa.Table], pa.Table]  # what is done to a block of lines on its way out
 IN_MEMORY = 2**18  # lines of one billing period
+SCHEMA = pa.schema([*LINES, *(pa.field(rest, REST) for rest in RESTS.values())])
 PACKED = pa.ipc.IpcWriteOptions(compression="lz4")  # as they lie in memory: Parquet would take ten times as long
 
 
@@ -40,6 +42,7 @@ class Heap:
         self.start_s = start_s
         self.end_s = start_s
         self.count = 0
+        self.cut = False  # some line had more places than are kept
         self.blocks: list[pa.Table] = []
         self.held: list[bytes] = []
         self.writer: pa.ipc.RecordBatchFileWriter | None = None
@@ -48,6 +51,7 @@ class Heap:
         self.blocks.append(lines)
         self.held.append(hashes)
         self.count += lines.num_rows
+        self.cut = self.cut or is_cut(lines)
         self.end_s = max(self.end_s, pc.max(lines["billing_end_s"]).as_py())
         if self.count > IN_MEMORY:
             self.spill()
@@ -73,6 +77,16 @@ class Heap:
     def repeats(self) -> dict[int, bytes]:
         return repeated(self.hashes, self.source)
 
+    @cached_property
+    def steps(self) -> dict[str, Places]:
+        """Places of the lines of which a cost is one step higher, so that the bill's sum stays right."""
+        if not self.cut:
+            return {}
+        ids = np.array(self.hashes)
+        for place, own in self.repeats.items():
+            ids[place] = np.frombuffer(own, np.uint8)
+        return higher(self.stored([*RESTS.values(), *OF_BILL]), ids)
+
     def line_id(self, place: int) -> str:
         return (self.repeats.get(place) or bytes(self.hashes[place])).hex()
 
@@ -84,8 +98,9 @@ class Heap:
             hashes = np.array(self.hashes[first : first + block.num_rows])
             for place in again[np.searchsorted(again, first) : np.searchsorted(again, first + len(hashes))].tolist():
                 hashes[place - first] = np.frombuffer(self.repeats[place], np.uint8)
+            finished = self.finish(raised(block, first, self.steps))
             first += block.num_rows
-            whole = self.finish(block).append_column("line_id", id_column(hashes))
+            whole = finished.append_column("line_id", id_column(hashes))
             whole = whole.append_column("source", pa.repeat(pa.scalar(self.source), block.num_rows))
             yield whole.select(COST_LINES.names).cast(COST_LINES)
 

@@ -136,5 +136,5 @@ def from_exact(column: pa.Array) -> Parsed:
 
 def total(column: pa.Array | pa.ChunkedArray) -> Decimal:
     """The sum, wide enough not to wrap."""
-    found: Decimal | None = pc.sum(pc.cast(column, pa.decimal256(76, PLACES))).as_py()
+    found: Decimal | None = pc.sum(pc.cast(column, pa.decimal256(76, column.type.scale))).as_py()
     return found or Decimal(0)

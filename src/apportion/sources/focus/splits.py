@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from apportion.errors import InputError
 from apportion.model.money import plain
 from apportion.model.rows import COSTS, MONEY
+from apportion.sources.bills.fitting import whole
 from apportion.sources.bills.identity import SECONDS
 from apportion.sources.bills.part import Fault, Part
 from apportion.sources.bills.spool import Spool
@@ -135,7 +136,7 @@ def keyed(lines: pa.Table) -> pa.Table:
     """What a charge and its parts share, as one text, and the costs."""
     words = [pc.cast(lines[name], pa.string()) for name in (*SAME, *SECONDS)]
     key = pc.binary_join_element_wise(*words, BETWEEN, null_handling="replace", null_replacement="")
-    return pa.table({"key": key, **{cost: lines[cost] for cost in COSTS}})
+    return pa.table({"key": key, **{cost: whole(lines, cost) for cost in COSTS}})
 
 
 @lru_cache(maxsize=65_536)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.errors import InputError
-from apportion.model.rows import MONEY
+from apportion.sources.cells.fine import WIDER, minus, plus
 from apportion.sources.cells.text import text
 from apportion.sources.google.fields import Fields, Records
 
@@ -24,7 +24,6 @@ PRICE = (
     *COMMITTED, OFFSET, "SUSTAINED_USAGE_DISCOUNT", "DISCOUNT", "RESELLER_MARGIN", "SUBSCRIPTION_BENEFIT", "FREE_TIER",
 )  # fmt: skip
 NAMES = ("type", "name", "full_name", "id", "amount")
-WIDE = pa.decimal256(60, 18)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +69,12 @@ def credits_of(fields: Fields, cost: pa.Array) -> Credits:
 
 
 def reduced(cost: pa.Array, discounts: Records) -> pa.Array:
-    """Cost and discounts of each row, added exactly; Arrow asks for room for another digit."""
+    """Cost and discounts of each row, added exactly."""
     if not len(discounts.rows):
         return cost
-    table = pa.table({"row": discounts.rows, "amount": discounts.fields["amount"].cast(WIDE)})
+    amounts = discounts.fields["amount"]
+    table = pa.table({"row": discounts.rows, "amount": amounts.cast(WIDER[amounts.type])})
     sums = table.group_by("row").aggregate([("amount", "sum")])
     place = pc.index_in(pa.array(np.arange(len(cost))), value_set=sums["row"].combine_chunks())
-    off = sums["amount_sum"].combine_chunks().cast(WIDE).take(place)
-    whole = pc.add(pc.coalesce(cost.cast(WIDE), pc.subtract(off, off).cast(WIDE)), off)
-    return pc.if_else(off.is_valid(), whole.cast(MONEY), cost)
+    off = sums["amount_sum"].combine_chunks().cast(amounts.type).take(place)
+    return pc.if_else(off.is_valid(), plus(pc.coalesce(cost, minus(off, off)), off), cost)
