@@ -1,4 +1,4 @@
-"""Run every check in blocks, two at a time, and say what happened: name, time, tests, skips by reason, one closing line.
+"""Run every check in blocks, some at a time, and say what happened: name, time, tests, skips by reason, one closing line.
 
 A folder under tests/ with test files is a block, and so is each test file directly in tests/. Lint, types and import
 contracts are blocks of one check each. A skip whose reason is not in tests/skips.txt fails the run.
@@ -158,11 +158,16 @@ def summarize(results: Sequence[Result], allowed: Sequence[str]) -> bool:
     return not failed
 
 
+def jobs() -> int:
+    """One more than there are cores: some block always waits for a server."""
+    return min((os.cpu_count() or 1) + 1, 8)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("blocks", nargs="*", help="run only these blocks")
     parser.add_argument("--long", action="store_true", help="include the long searches and sweeps")
-    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="blocks at a time")
+    parser.add_argument("--jobs", type=int, default=jobs(), help="blocks at a time")
     options = parser.parse_args()
     known = list(discover(ROOT / "tests"))
     unknown = set(options.blocks) - {block.name for block in known}

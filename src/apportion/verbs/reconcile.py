@@ -11,6 +11,8 @@ import pyarrow.compute as pc
 from apportion.engine.exchange import exchange_of
 from apportion.engine.lines import Bill, bill_column, bills_of, line_amounts
 from apportion.model.delivery import FileDigest
+from apportion.model.kinds import kinds
+from apportion.model.money import at_places
 from apportion.model.times import Period
 from apportion.policy.document import Policy
 from apportion.reports.reconcile import Files, Restated, Sides, reconcile, sums
@@ -82,11 +84,13 @@ def like_bills(references: pa.Table, read: pa.Table) -> pa.Table:
     by_account: dict[tuple[str, str], set[str]] = {}
     for row in read.select(keys).group_by(keys).aggregate([]).to_pylist():
         by_account.setdefault((row["BillingAccountId"], row["BillingCurrency"]), set()).add(row["bill"])
+    few = kinds((references[key] for key in keys), len(references))
     names = []
-    for bill, account, currency in zip(*(references[key].to_pylist() for key in keys), strict=True):
-        bills = by_account.get((account, currency), set())
-        names.append(bill if bill in known or len(bills) != 1 else next(iter(bills)))
-    return references.set_column(references.column_names.index("bill"), "bill", pa.array(names, pa.string()))
+    for row in references.select(keys).take(few.first).to_pylist():
+        bills = by_account.get((row["BillingAccountId"], row["BillingCurrency"]), set())
+        names.append(row["bill"] if row["bill"] in known or len(bills) != 1 else next(iter(bills)))
+    named = pa.array(names, pa.string()).take(pa.array(few.of))
+    return references.set_column(references.column_names.index("bill"), "bill", named)
 
 
 def files_of(project: Project, read: pa.Table, period: Period) -> Iterator[Files]:
@@ -100,7 +104,7 @@ def files_of(project: Project, read: pa.Table, period: Period) -> Iterator[Files
             continue
         yield Files(
             source, currencies[0], len(files), sum(file.rows for file in files), len(own),
-            total(Decimal(file.control) for file in files), total(own["EffectiveCost"].drop_null().to_pylist()),
+            at_places(total(Decimal(file.control) for file in files)), total(own["EffectiveCost"].drop_null().to_pylist()),
         )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from apportion.errors import InputError
+from apportion.sources.bills.vendors import refuse_others
 from apportion.sources.files.paths import InputFile
 from apportion.sources.files.sheet import missing_columns
 
@@ -44,14 +45,6 @@ READ = frozenset((*MEASURES, *WORDS))
 ALIASES = {"savings_plan_savings_plan_arn": "savings_plan_savings_plan_a_r_n"}
 TAG_COLUMNS = ("resourceTags/", "resource_tags_")
 CATEGORY_COLUMNS = ("costCategory/", "cost_category_")
-OTHERS = {  # a column that only another vendor's bill, or another kind of AWS's, has
-    "EffectiveCost": 'FOCUS: read it with kind "focus"',
-    "BilledCost": 'FOCUS: read it with kind "focus"',
-    "CostInBillingCurrency": "an Azure export",
-    "costInBillingCurrency": "an Azure export",
-    "billing_account_id": "Google Cloud's billing export",
-    "cost/myCost": "Oracle's cost report",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +83,8 @@ def header_of(names: Sequence[str], file: InputFile) -> Header:
             )
     missing = [name for name in REQUIRED if name not in found]
     if missing:
-        raise missing_columns(missing, [snake(name) for name in names], file, hint(names, found))
+        refuse_others(names, file, "aws")
+        raise missing_columns(missing, [snake(name) for name in names], file, hint(found))
     tags = {name.removeprefix(prefix): name for prefix in TAG_COLUMNS for name in names if name.startswith(prefix)}
     categories = {
         name.removeprefix(prefix): name for prefix in CATEGORY_COLUMNS for name in names if name.startswith(prefix)
@@ -111,10 +105,7 @@ def lowered(word: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", word).lower()
 
 
-def hint(names: Sequence[str], found: Mapping[str, str]) -> str:
-    other = next((what for name, what in OTHERS.items() if name in names), "")
-    if other and not found:
-        return f"the file looks like {other}"
+def hint(found: Mapping[str, str]) -> str:
     if not found:
         return "none of its columns is one of a Cost and Usage Report: does it have a header, separated by commas?"
     return "an export that selects columns must keep these: add them to its query, or read all columns"

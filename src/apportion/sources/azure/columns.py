@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from apportion.sources.bills.vendors import refuse_others
 from apportion.sources.files.paths import InputFile
 from apportion.sources.files.sheet import missing_columns
 
@@ -59,13 +60,6 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "rule": ("costallocationrulename",),
 }
 REQUIRED = {"cost": "CostInBillingCurrency", "currency": "BillingCurrency", "date": "Date", "category": "MeterCategory"}
-OTHERS = {  # a column that only somebody else's file has
-    "billedcost": "it has FOCUS columns, as Azure's FOCUS export has: read it with the kind `focus`",
-    "lineitemusageaccountid": "it is a cost and usage report of AWS",
-    "lineitemintervalusagestart": "it is a cost report of Oracle",
-    "usageamountinpricingunits": "it is a billing export of Google Cloud",
-    "lineitemreferenceno": "it is a cost report of Oracle",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +80,8 @@ def layout(header: Sequence[str], file: InputFile) -> Layout:
     }
     missing = [REQUIRED[ours] for ours in REQUIRED if ours not in columns]
     if missing:
-        hint = next((hint for name, hint in OTHERS.items() if name in folded), "")
-        raise missing_columns(missing, header, file, hint)
+        refuse_others(header, file, "azure")
+        raise missing_columns(missing, header, file)
     return Layout(agreement(columns), columns)
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from apportion.errors import InputError
 from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.delivery import FileDigest
-from apportion.model.money import at_places, plain
+from apportion.model.money import plain
 from apportion.sources.bills.form import Form, FormOf
 from apportion.sources.bills.lines import SCHEMA, Written
 from apportion.sources.bills.manifests.listed import as_stated
@@ -83,7 +83,7 @@ def read_bill(sheet: Sheet, form: Form, reading: Reading) -> Bill:
         blocks.append(Written(part, form.translate(part), count).table(reading.currency))
         count += blocks[-1].num_rows
     lines = pa.concat_tables(blocks, promote_options="permissive") if blocks else SCHEMA.empty_table()
-    digest = FileDigest(sheet.file.name, sheet.sha256, lines.num_rows, plain(at_places(total(lines["EffectiveCost"]))))
+    digest = FileDigest(sheet.file.name, sheet.sha256, lines.num_rows, plain(total(lines["EffectiveCost"])))
     return Bill(sheet.file, lines, tuple(faults), digest, sheet.where, form)
 
 

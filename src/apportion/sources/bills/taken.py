@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from apportion.model.delivery import FileDigest
-from apportion.model.money import at_places, plain, total_of
+from apportion.model.money import plain, total_of
 from apportion.sources.bills.part import Fault
 from apportion.sources.cells.marks import LISTED
 from apportion.sources.files.paths import InputFile
@@ -38,7 +38,7 @@ class Taken:
 
     @property
     def digest(self) -> FileDigest:
-        return FileDigest(self.file.name, self.sha256, self.lines, plain(at_places(total_of(self.cost))))
+        return FileDigest(self.file.name, self.sha256, self.lines, plain(total_of(self.cost)))
 
     def note(self, fault: Fault) -> None:
         """About the file as a whole. Block after block may say it: once is enough."""

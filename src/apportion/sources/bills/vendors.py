@@ -6,10 +6,11 @@ from apportion.errors import InputError
 from apportion.sources.files.paths import InputFile
 
 WHOSE = (  # (what it is, the kind that reads it, columns of which it has all); letters of either case
-    ("a Cost and Usage Report of AWS", "aws", ("lineItem/UnblendedCost", "lineItem/LineItemType")),
-    ("a Cost and Usage Report of AWS", "aws", ("line_item_unblended_cost", "line_item_line_item_type")),
+    ("a Cost and Usage Report of AWS", "aws", ("lineItem/UnblendedCost",)),
+    ("a Cost and Usage Report of AWS", "aws", ("line_item_unblended_cost",)),
     ("a cost report of Oracle Cloud", "oracle", ("lineItem/intervalUsageStart", "cost/currencyCode")),
-    ("a cost export of Azure", "azure", ("MeterId", "CostInBillingCurrency")),
+    ("a cost report of Oracle Cloud", "oracle", ("lineItem/referenceNo", "cost/myCost")),
+    ("a cost export of Azure", "azure", ("CostInBillingCurrency",)),
     ("a cost export of Azure", "azure", ("MeterId", "ChargeType", "UnitOfMeasure")),
     ("a billing export of Google Cloud", "google", ("billing_account_id", "usage_start_time", "cost")),
     ("a bill in FOCUS columns", "focus", ("ChargePeriodStart", "ChargeCategory", "BilledCost")),
