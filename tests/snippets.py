@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from tests import warm
+
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"<!-- (not run|file): (.+?) -->\s*$")
 TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
@@ -79,7 +81,7 @@ def tidied(output: str) -> str:
 
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """What a reader sees on a terminal of 100 columns; a dumb one, so that no progress bar is drawn."""
-    environment = {**os.environ, **TERMINAL, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment = {**os.environ, **TERMINAL, **warm.environment()}
     environment.pop("APPORTION_PROJECT", None)
     screen, terminal = pty.openpty()
     process = subprocess.Popen(
