@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from apportion.errors import ApportionError, InvariantError, Problem
     from apportion.verbs.apply import apply
+    from apportion.verbs.audit import audit
     from apportion.verbs.backup import backup, restore
     from apportion.verbs.check import check
+    from apportion.verbs.close import close
     from apportion.verbs.cost import cost
     from apportion.verbs.demo import demo
     from apportion.verbs.explain import explain
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "InvariantError", "Problem", "apply", "backup", "check", "cost", "demo", "explain", "fairness", "gc", "ingest",
+    "ApportionError", "InvariantError", "Problem", "apply", "audit", "backup", "check", "close", "cost", "demo", "explain", "fairness", "gc", "ingest",
     "init", "method", "methods", "nodes", "open_project", "plan", "report", "restore", "split", "verify",
 ]  # fmt: skip
 

@@ -12,8 +12,9 @@ from apportion.books.database import writing
 from apportion.books.open import Books
 from tests.books.conftest import Place
 
+LEDGER = (record.entries, record.runs, record.bill_days)
 PROVEN = (
-    record.entries, record.runs, record.bill_days, record.policies, record.plans, record.files, record.published, record.snapshots,
+    *LEDGER, record.audit, record.policies, record.plans, record.files, record.published, record.snapshots,
 )  # fmt: skip
 FREE = {
     "saved_s",
@@ -21,6 +22,7 @@ FREE = {
     "published_s",
     ("policies", "seq"),
     ("plans", "seq"),
+    ("audit", "id"),  # no two notes can have one; a gap is found
 }  # when and by whom: no figure rests on it
 
 
@@ -136,7 +138,7 @@ def test_digits_that_mean_the_same_are_still_a_change(full: Books) -> None:
     assert found(full)
 
 
-def remove(books: Books, run_id: str, tables: tuple[Table, ...] = record.APPEND_ONLY) -> None:
+def remove(books: Books, run_id: str, tables: tuple[Table, ...] = LEDGER) -> None:
     with writing(books.engine) as connection:
         for table in tables:
             connection.execute(table.delete().where(table.c.run_id == run_id))
@@ -145,6 +147,10 @@ def remove(books: Books, run_id: str, tables: tuple[Table, ...] = record.APPEND_
 def test_a_cut_off_tail_is_found_by_the_head_that_a_report_carried(full: Books) -> None:
     head = full.head()
     remove(full, "run-2")
+    assert found(full) == {"audit-broken"}
+    noted = next(row["id"] for row in rows_of(full, record.audit) if row["detail"].startswith("run-2 "))
+    with writing(full.engine) as connection:
+        connection.execute(record.audit.delete().where(record.audit.c.id >= noted))
     assert full.verify() == []
     assert found(full, head) == {"head-missing"}
     assert found(full, full.head()) == set()
@@ -155,7 +161,14 @@ def test_a_run_taken_from_the_middle_is_found(full: Books) -> None:
     assert "chain-broken" in found(full)
 
 
-@pytest.mark.parametrize("table", record.APPEND_ONLY, ids=lambda table: table.name)
+def test_a_note_taken_from_the_middle_is_found(full: Books) -> None:
+    notes = rows_of(full, record.audit)
+    with writing(full.engine) as connection:
+        connection.execute(record.audit.delete().where(record.audit.c.id == notes[len(notes) // 2]["id"]))
+    assert found(full) == {"audit-broken"}
+
+
+@pytest.mark.parametrize("table", LEDGER, ids=lambda table: table.name)
 def test_half_a_run_is_found(full: Books, table: Table) -> None:
     remove(full, "run-2", (table,))
     assert found(full)

@@ -151,7 +151,7 @@ def test_a_run_id_posts_once_and_is_refused_for_another_plan(run: Run, tiny: Pat
     run(*at, "ingest")
     run(*at, "plan")
     assert run(*at, "apply", "--run-id", "mine", "-o", "json").value() | {"head": "", "digest": "", "entries": 0} == {
-        "run_id": "mine", "posted": True, "period": "2026-10", "head": "", "digest": "", "entries": 0,
+        "run_id": "mine", "posted": True, "period": "2026-10", "booked": "2026-10", "head": "", "digest": "", "entries": 0,
     }  # fmt: skip
     assert run(*at, "apply", "--run-id", "mine", "-o", "json").value()["posted"] is False
     edit(tiny / "policy.yaml", "idle: central", "idle: proportional")

@@ -70,6 +70,7 @@ KEYS = [
 ]  # fmt: skip
 SECTIONS = [
     "fx",
+    "close",
     "teams",
     "carried_by",
     "owners",

@@ -1,25 +1,51 @@
-"""Who did what to the books, and when."""
+"""Who did what to the books, when and why: a chain of its own, beside the ledger's, so that a note cannot be changed or taken out."""
 
 import getpass
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
 from apportion.books import record
+from apportion.books.chain import FIRST, GENESIS, audit_link, rows_digest, told
+from apportion.books.ledger import read_head
+from apportion.books.shapes import Finding
+
+FIELDS = ("at_s", "who", "what", "detail", "why", "head")
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
+    """`head` is the ledger's, as it was when this was done."""
+
     at_s: int
     who: str
     what: str
     detail: str
+    why: str
+    head: str
 
 
-def note(connection: Connection, what: str, detail: str) -> None:
+def note(connection: Connection, what: str, detail: str, why: str = "") -> None:
     """Part of the transaction that does it: there is no deed without its note and no note without its deed."""
-    connection.execute(insert(record.audit).values(at_s=int(time.time()), who=user(), what=what, detail=detail))
+    table = record.audit
+    last = connection.execute(select(table.c.id, table.c.hash).order_by(table.c.id.desc()).limit(1)).first()
+    row: dict[str, Any] = {
+        "id": last.id + 1 if last else 1, "at_s": int(time.time()), "who": user(), "what": what, "detail": detail, "why": why,
+        "head": read_head(connection),
+    }  # fmt: skip
+    before = last.hash if last and last.hash else beginning(connection)
+    connection.execute(insert(table).values(**row, hash=audit_link(before, row)))
+
+
+def beginning(connection: Connection) -> str:
+    """What the first link hangs on: the notes that were made before they were chained, if there are any."""
+    table = record.audit
+    early = select(table.c.id, *(table.c[name] for name in FIELDS)).where(table.c.hash == "").order_by(table.c.id)
+    rows = [tuple(row) for row in connection.execute(early)]
+    return rows_digest(rows) if rows else GENESIS
 
 
 def user() -> str:
@@ -31,4 +57,25 @@ def user() -> str:
 
 def read_notes(connection: Connection) -> list[Note]:
     rows = connection.execute(select(record.audit).order_by(record.audit.c.id))
-    return [Note(row.at_s, row.who, row.what, row.detail) for row in rows]
+    return [Note(*(getattr(row, name) for name in FIELDS)) for row in rows]
+
+
+def check_audit(connection: Connection) -> Iterator[Finding]:
+    """Every link, every number without a gap, and a note for every run and a run for its note."""
+    table, runs = record.audit, record.runs
+    before, number = beginning(connection), None
+    notes: dict[str, str] = {}
+    for row in connection.execute(select(table).where(table.c.hash != "").order_by(table.c.id)).mappings():
+        if number is not None and row["id"] != number + 1:
+            yield Finding("audit-broken", f"note {row['id']}", "notes before it are missing or were added")
+        if row["hash"] != audit_link(before, {**row}):
+            yield Finding("audit-broken", f"note {row['id']}", "it, or one before it, was changed")
+            return
+        before, number = row["hash"], row["id"]
+        if row["what"] == "run":
+            notes[row["head"]] = row["detail"]
+    for run in connection.execute(select(runs).where(runs.c.rule != FIRST)).mappings():
+        if notes.pop(run["head_after"], None) != told({**run}):
+            yield Finding("audit-broken", f"run {run['run_id']}", "nothing notes who posted it as it is, and when")
+    for detail in notes.values():
+        yield Finding("audit-broken", f"run {detail.partition(' of ')[0]}", "it is noted and not there")

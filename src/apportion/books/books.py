@@ -13,6 +13,7 @@ from apportion.books import agreed, deliveries, ledger, record
 from apportion.books.audit import Note, read_notes
 from apportion.books.backup import backup
 from apportion.books.catalog import Evidence
+from apportion.books.close import close, read_close
 from apportion.books.database import reading, writing
 from apportion.books.failures import spoken
 from apportion.books.gc import collect
@@ -20,7 +21,18 @@ from apportion.books.ingest import ingest
 from apportion.books.locks import Locks
 from apportion.books.post import post
 from apportion.books.publish import published, versions
-from apportion.books.shapes import Finding, Posted, Receipt, Run, StoredPlan, StoredPolicy, StoredRun, TableVersion
+from apportion.books.shapes import (
+    Close,
+    Closed,
+    Finding,
+    Posted,
+    Receipt,
+    Run,
+    StoredPlan,
+    StoredPolicy,
+    StoredRun,
+    TableVersion,
+)
 from apportion.books.tables import EVIDENCE
 from apportion.books.verify import verify
 from apportion.errors import BooksError, Problem
@@ -145,18 +157,38 @@ class Books:
         with spoken():
             return post(self.evidence, self.locks, run)
 
-    def posted(self, period: str | None = None) -> pa.Table:
+    def close_period(self, closing: Close) -> Closed:
+        with spoken():
+            return close(self.evidence, closing)
+
+    def closed(self, period: str) -> Closed | None:
+        """How a period was closed; None while it is open."""
+        with spoken():
+            return read_close(self.evidence, str(period))
+
+    def closed_periods(self) -> list[str]:
+        """In the order of the calendar."""
         with spoken(), reading(self.engine) as connection:
-            return ledger.read_posted(connection, None if period is None else str(period))
+            return sorted(connection.scalars(select(record.closes.c.period)))
+
+    def posted(self, period: str | None = None, *, kinds: Sequence[str] = (), as_of_s: int | None = None) -> pa.Table:
+        """Of all periods or one; of all kinds of runs or some; as they stood at a second, or now."""
+        with spoken(), reading(self.engine) as connection:
+            return ledger.read_posted(connection, None if period is None else str(period), kinds, as_of_s)
+
+    def believed(self, period: str) -> pa.Table:
+        """What the period's evidence has come to so far: what was planned in it, with the corrections of it that were booked later."""
+        with spoken(), reading(self.engine) as connection:
+            return ledger.read_believed(connection, str(period))
 
     def entries(self, **filters: object) -> pa.Table:
         with spoken(), reading(self.engine) as connection:
             return ledger.read_entries(connection, **filters)
 
-    def runs(self) -> list[StoredRun]:
-        """Oldest first."""
+    def runs(self, kind: str = "") -> list[StoredRun]:
+        """Of all kinds or one, oldest first."""
         with spoken(), reading(self.engine) as connection:
-            return ledger.read_runs(connection)
+            return [run for run in ledger.read_runs(connection) if kind in ("", run.kind)]
 
     def head(self, period: str | None = None) -> str:
         with spoken(), reading(self.engine) as connection:

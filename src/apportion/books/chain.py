@@ -2,6 +2,9 @@
 
 A run is a link of its own, followed by one link for each of its postings. Numbers of links have no gaps. A link is hashed as its fields
 with their lengths before them: no two different links have the same bytes.
+
+The head is over what was posted and what it rests on, so that the same inputs give the same head; who did it and when is chained in the
+audit log. Runs of the first rule hold their time and the names of their files, and keep their links.
 """
 
 import hashlib
@@ -13,10 +16,18 @@ from apportion.model.money import plain
 from apportion.model.rows import POSTING_KEY
 
 GENESIS = hashlib.sha256(b"apportion ledger 1").hexdigest()
-RUN_FIELDS = (
-    "seq", "run_id", "period", "plan_digest", "policy_version", "policy_sha256", "inputs", "evidence", "engine",
-    "bill_days_sha256", "content_sha256", "entries", "last_seq", "head_before", "posted_s",
-)  # fmt: skip
+FIRST, CONTENT = "", "2"  # rules by which a run is hashed
+RUN_FIELDS = {
+    FIRST: (
+        "seq", "run_id", "period", "plan_digest", "policy_version", "policy_sha256", "inputs", "evidence", "engine",
+        "bill_days_sha256", "content_sha256", "entries", "last_seq", "head_before", "posted_s",
+    ),
+    CONTENT: (
+        "rule", "seq", "run_id", "kind", "period", "about", "cause", "plan_digest", "policy_version", "policy_sha256", "rests_on",
+        "bill_days_sha256", "content_sha256", "entries", "last_seq", "head_before",
+    ),
+}  # fmt: skip
+AUDIT_FIELDS = ("id", "at_s", "who", "what", "why", "detail", "head")
 ENTRY_FIELDS = ("seq", "run_id", "account", *POSTING_KEY, "amount")
 BILL_DAY = ("bill", "currency", "component", "day", "amount")
 
@@ -36,12 +47,22 @@ def spelled(field: object) -> str:
 
 
 def run_link(previous: str, run: Mapping[str, Any]) -> str:
-    return link(previous, ["run", *(run[name] for name in RUN_FIELDS)])
+    return link(previous, ["run", *(run[name] for name in RUN_FIELDS[run["rule"]])])
 
 
 def entry_link(previous: str, entry: Sequence[object]) -> str:
     """`entry` holds the fields in the order of ENTRY_FIELDS."""
     return link(previous, ("entry", *entry))
+
+
+def audit_link(previous: str, note: Mapping[str, Any]) -> str:
+    return link(previous, ["audit", *(note[name] for name in AUDIT_FIELDS)])
+
+
+def told(run: Mapping[str, Any]) -> str:
+    """What the audit log says of a run: all that its link leaves out, as one hash."""
+    apart = [run[name] for name in (*RUN_FIELDS[FIRST], "hash")]
+    return f"{run['run_id']} of {run['period']}, {hashlib.sha256(canonical(apart)).hexdigest()}"
 
 
 def rows_digest(rows: Iterable[Sequence[object]]) -> str:

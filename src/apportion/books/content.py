@@ -2,7 +2,7 @@
 
 import datetime as dt
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from operator import itemgetter
@@ -27,24 +27,34 @@ KEY = BILL_DAY[:-1]
 class Content:
     run: Run
     inputs: str
+    rests_on: str
     postings: list[Posting]
     bill_days: Totals
     bill_days_sha256: str
     sha256: str
 
 
-def content_of(run: Run) -> Content:
+def content_of(run: Run, rests_on: Mapping[str, str]) -> Content:
+    """`rests_on` are the digests of the run's inputs, by table."""
     postings = ledger_rows(run.postings, POSTINGS, run)
     days = totals((row[:-1], row[-1]) for row in ledger_rows(run.bill_days, BILL_DAYS, run))
     inputs = json.dumps(run.inputs, sort_keys=True)
+    stated = json.dumps(dict(rests_on), sort_keys=True)
     days_sha256 = bill_days_digest(days)
-    said = (run.period, run.plan_digest, run.policy_version, inputs, days_sha256)
+    said = (run.kind, run.period, run.about, run.cause, run.plan_digest, run.policy_version, stated, days_sha256)
     strange = {row[0] for row in postings} - {run.period}
     if strange:
         raise refuse(
             run, f"is of {run.period} and has postings of {', '.join(sorted(strange))}", "post each period by itself"
         )
-    return Content(run, inputs, postings, days, days_sha256, rows_digest([said, *postings]))
+    return Content(run, inputs, stated, postings, days, days_sha256, rows_digest([said, *postings]))
+
+
+def first_sha256(content: Content) -> str:
+    """Of a run by the first rule: it was named by its snapshots."""
+    run = content.run
+    said = (run.period, run.plan_digest, run.policy_version, content.inputs, content.bill_days_sha256)
+    return rows_digest([said, *content.postings])
 
 
 def bill_days_digest(days: Totals) -> str:
@@ -94,6 +104,13 @@ def day_totals(postings: Iterable[Posting]) -> Totals:
     """Per bill, currency, component and day. `postings` are in the order of POSTINGS."""
     key = itemgetter(*(POSTINGS.names.index(name) for name in KEY))
     return totals((key(row), row[-1]) for row in postings)
+
+
+def input_digests(connection: Connection, inputs: Mapping[str, int]) -> dict[str, str]:
+    """Of the rows of each snapshot, whatever their files."""
+    table = record.snapshots
+    known = {(row.table, row.snapshot_id): row.digest for row in connection.execute(select(table))}
+    return {name: known.get((name, at), f"unknown snapshot {at}") for name, at in inputs.items()}
 
 
 def evidence_digests(connection: Connection, names: Iterable[str]) -> dict[str, str]:

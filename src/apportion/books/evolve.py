@@ -4,8 +4,9 @@ Rows that were written before stay as they are, byte for byte; a column that the
 """
 
 import hashlib
+from collections.abc import Iterator, Mapping
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, Engine, Table, delete, insert, inspect, select, text, update
 
 from apportion.books import record
 from apportion.books.audit import note
@@ -16,7 +17,47 @@ from apportion.books.publish import publish
 from apportion.books.tables import EVIDENCE
 
 SHAPE = "shape"
+SCHEMA = "schema"
+EARLIER = ("1",)  # schemas of the record that this version can widen
 FIRST = frozenset({"cost_lines", "usage", "capacity", "reservations", "workloads", "charges"})  # what all books have
+
+
+def evolve_record(engine: Engine, locks: Locks) -> None:
+    """The record's own tables. What earlier rows lack is empty; their links do not count it."""
+    with reading(engine) as connection:
+        if schema_of(connection) not in EARLIER:
+            return
+    with locks.hold(["create"]), writing(engine) as connection:
+        if schema_of(connection) not in EARLIER:  # another process was quicker
+            return
+        known = {table: columns_of(connection, table) for table in present(connection)}
+        record.record.create_all(connection)
+        for statement in lacking(known, connection.dialect.name):
+            connection.execute(text(statement))
+        connection.execute(update(record.meta).where(record.meta.c.key == SCHEMA).values(value=record.SCHEMA_VERSION))
+        note(connection, "evolve", f"the record, to schema {record.SCHEMA_VERSION}")
+
+
+def lacking(known: Mapping[Table, set[str]], dialect: str) -> Iterator[str]:
+    """What makes the tables what this version writes."""
+    for table, names in known.items():
+        new = [column.name for column in table.columns if column.name not in names]
+        yield from (f"ALTER TABLE {table.name} ADD COLUMN {name} TEXT NOT NULL DEFAULT ''" for name in new)
+    if "hash" not in known[record.audit]:
+        yield from record.guards(record.audit, dialect)
+
+
+def columns_of(connection: Connection, table: Table) -> set[str]:
+    return {column["name"] for column in inspect(connection).get_columns(table.name)}
+
+
+def schema_of(connection: Connection) -> str | None:
+    return connection.scalar(select(record.meta.c.value).where(record.meta.c.key == SCHEMA))
+
+
+def present(connection: Connection) -> list[Table]:
+    there = set(inspect(connection).get_table_names())
+    return [table for table in record.record.sorted_tables if table.name in there]
 
 
 def shape() -> str:

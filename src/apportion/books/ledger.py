@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Text, cast, select, union_all
 
 from apportion.books import record
 from apportion.books.chain import GENESIS
-from apportion.books.shapes import StoredRun
+from apportion.books.shapes import PLAN, StoredRun
 from apportion.errors import BooksError
 from apportion.model.rows import MONEY, POSTING_KEY, POSTINGS, TEXT
 
@@ -54,14 +54,41 @@ def arrow(values: Sequence[Any], field: pa.Field) -> pa.Array:
     return pa.array(values, TEXT).cast(field.type) if field.name == "amount" else pa.array(values, field.type)
 
 
-def read_posted(connection: Connection, period: str | None) -> pa.Table:
-    """The owners' side, added up over all runs; what came to zero is left out."""
-    table = record.entries
+def read_posted(
+    connection: Connection, period: str | None, kinds: Sequence[str] = (), as_of_s: int | None = None
+) -> pa.Table:
+    """The owners' side, added up over all runs, or those of some kinds, or those posted until then; what came to zero is left out."""
+    table, runs = record.entries, record.runs
     conditions = [table.c.account.not_like(CONTRA + "%"), *([table.c.period == period] if period else [])]
-    owners = read_rows(connection, POSTINGS, *conditions)
+    if kinds:
+        conditions.append(of_kind(kinds))
+    if as_of_s is not None:
+        conditions.append(table.c.run_id.in_(select(runs.c.run_id).where(runs.c.posted_s <= as_of_s)))
+    return summed(read_rows(connection, POSTINGS, *conditions))
+
+
+def summed(owners: pa.Table) -> pa.Table:
     totals = owners.group_by([*POSTING_KEY]).aggregate([("amount", "sum")]).rename_columns([*POSTING_KEY, "amount"])
     totals = totals.filter(pc.not_equal(totals["amount"], pa.scalar(0, MONEY)))
     return totals.sort_by([(name, "ascending") for name in POSTING_KEY]).select(POSTINGS.names).cast(POSTINGS)
+
+
+def read_believed(connection: Connection, period: str) -> pa.Table:
+    """What a period's evidence has come to so far: its plan, and the corrections of it that later periods hold."""
+    table, runs = record.entries, record.runs
+    planned = (table.c.period == period) & of_kind([PLAN])
+    corrected = table.c.run_id.in_(select(runs.c.run_id).where(runs.c.about == period))
+    owners = read_rows(connection, POSTINGS, table.c.account.not_like(CONTRA + "%"), planned | corrected)
+    place = POSTINGS.names.index("period")
+    owners = owners.set_column(place, POSTINGS.field(place), pa.repeat(pa.scalar(period), len(owners)))
+    return summed(owners)
+
+
+def of_kind(kinds: Sequence[str]) -> ColumnElement[bool]:
+    """Entries of such runs; those of books made before there were kinds are of plans."""
+    runs = record.runs
+    known = [*kinds, *([""] if PLAN in kinds else [])]
+    return record.entries.c.run_id.in_(select(runs.c.run_id).where(runs.c.kind.in_(known)))
 
 
 def read_head(connection: Connection, period: str | None = None) -> str:
@@ -85,5 +112,8 @@ def link_number(connection: Connection, head: str) -> int | None:
 
 def read_runs(connection: Connection) -> list[StoredRun]:
     rows = connection.execute(select(record.runs).order_by(record.runs.c.seq)).mappings()
-    told = [field.name for field in fields(StoredRun) if field.name != "inputs"]
-    return [StoredRun(**{name: row[name] for name in told}, inputs=json.loads(row["inputs"])) for row in rows]
+    told = [field.name for field in fields(StoredRun) if field.name not in ("inputs", "kind")]
+    return [
+        StoredRun(**{name: row[name] for name in told}, inputs=json.loads(row["inputs"]), kind=row["kind"] or PLAN)
+        for row in rows
+    ]

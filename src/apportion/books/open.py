@@ -14,7 +14,7 @@ from apportion.books.audit import note
 from apportion.books.books import Books
 from apportion.books.catalog import Evidence
 from apportion.books.database import BUSY_S, connect, reading, sqlite_file, writing
-from apportion.books.evolve import FIRST, evolve, mark_current
+from apportion.books.evolve import FIRST, evolve, evolve_record, mark_current
 from apportion.books.failures import spoken
 from apportion.books.fileio import make_folder, sync_folder
 from apportion.books.locks import Locks
@@ -36,6 +36,8 @@ def open_books(url: str, warehouse: str, *, create: bool = False) -> Books:
         locks = Locks(engine, lock_folder(engine, place))
         if create and not is_whole(engine):
             make(engine, locks, place)
+        if is_whole(engine):
+            evolve_record(engine, locks)
         evidence = Evidence(engine, written_under(engine, url), place)
         evolve(evidence, locks)
         return Books(evidence, locks)
@@ -53,6 +55,7 @@ def restore(path: str | Path, url: str, warehouse: str) -> Books:
             evidence = Evidence(engine, restored_warehouse(archive, contents), place)
             restore_files(archive, contents, evidence)
             restore_record(archive, contents, evidence)
+        evolve_record(engine, locks)
         evidence = Evidence(engine, written_under(engine, url), place)
         evolve(evidence, locks)
         return Books(evidence, locks)

@@ -10,14 +10,24 @@ from sqlalchemy import ColumnElement, Connection, Text, cast, func, insert, sele
 from apportion.books import record
 from apportion.books.audit import note
 from apportion.books.catalog import Evidence
-from apportion.books.chain import BILL_DAY, ENTRY_FIELDS, entry_link, run_link
+from apportion.books.chain import BILL_DAY, CONTENT, ENTRY_FIELDS, entry_link, run_link, told
 from apportion.books.charges import tag_inputs, write_charges
-from apportion.books.content import Content, Posting, as_posted, content_of, day_totals, evidence_digests, totals
+from apportion.books.content import (
+    Content,
+    Posting,
+    as_posted,
+    content_of,
+    day_totals,
+    evidence_digests,
+    first_sha256,
+    input_digests,
+    totals,
+)
 from apportion.books.database import insert_rows, reading, writing
-from apportion.books.ledger import CONTRA, link_number, read_head
+from apportion.books.ledger import CONTRA, link_number, of_kind, read_head
 from apportion.books.locks import Locks
 from apportion.books.publish import publish, published
-from apportion.books.shapes import Posted, Run
+from apportion.books.shapes import COMPUTED, CORRECTION, PLAN, Posted, Run
 from apportion.errors import BooksError, require_equal
 from apportion.model.money import plain
 from apportion.model.rows import POSTINGS
@@ -27,8 +37,8 @@ ACCOUNT, CURRENCY = ENTRY_FIELDS.index("account"), ENTRY_FIELDS.index("currency"
 
 
 def post(evidence: Evidence, locks: Locks, run: Run) -> Posted:
-    content = content_of(run)
     with reading(evidence.engine) as connection:
+        content = content_of(run, input_digests(connection, run.inputs))
         known = known_run(connection, content)
     if known is not None:
         return known
@@ -55,7 +65,8 @@ def known_run(connection: Connection, content: Content) -> Posted | None:
     same_plan = (row.period, row.plan_digest, row.policy_version, row.inputs, row.bill_days_sha256) == (
         run.period, run.plan_digest, run.policy_version, content.inputs, content.bill_days_sha256,
     )  # fmt: skip
-    if row.content_sha256 == content.sha256 or (same_plan and not content.postings):
+    same = content.sha256 if row.rule == CONTENT else first_sha256(content)
+    if row.content_sha256 == same or (same_plan and not content.postings):
         return Posted(run.run_id, posted=False, entries=row.entries, head=row.head_after)
     message = f"run {run.run_id} was posted before with other content"
     raise BooksError(
@@ -65,20 +76,35 @@ def known_run(connection: Connection, content: Content) -> Posted | None:
 
 def check_unmoved(connection: Connection, run: Run) -> None:
     """The run rests on the ledger and the evidence as they were when it was planned."""
-    runs, periods = record.runs, record.periods
-    if connection.scalar(select(periods.c.status).where(periods.c.period == run.period)) == "closed":
+    if is_closed(connection, run.period):
         raise BooksError(
             "period-closed", f"period {run.period} is closed", hint="correct it with postings in an open period"
         )
-    last = connection.scalar(
-        select(runs.c.last_seq).where(runs.c.period == run.period).order_by(runs.c.seq.desc()).limit(1)
-    )
+    if run.kind == CORRECTION and not is_closed(connection, run.about):
+        raise BooksError(
+            "period-open", f"period {run.about} is open: there is nothing to correct", hint="plan and apply it again"
+        )
+    if run.kind not in COMPUTED:
+        return
+    last = last_of(connection, run.about or run.period)
     seen = link_number(connection, run.expected_head)
-    if seen is None or seen < (last or 0):
+    if seen is None or seen < last:
         raise moved(run, "something else was posted in this period")
     for name, snapshot_id in sorted(run.inputs.items()):
         if published(connection, name).snapshot_id != snapshot_id:
             raise moved(run, f"{name} has changed")
+
+
+def is_closed(connection: Connection, period: str) -> bool:
+    table = record.periods
+    return connection.scalar(select(table.c.status).where(table.c.period == period)) == "closed"
+
+
+def last_of(connection: Connection, period: str) -> int:
+    """The last link that says what the period's usage costs: of its own runs, or of those that correct it."""
+    runs = record.runs
+    own = (runs.c.period == period) & (runs.c.about == "") & runs.c.kind.in_(["", PLAN])
+    return connection.scalar(select(func.max(runs.c.last_seq)).where(own | (runs.c.about == period))) or 0
 
 
 def moved(run: Run, what: str) -> BooksError:
@@ -90,8 +116,11 @@ def moved(run: Run, what: str) -> BooksError:
 
 
 def append(connection: Connection, content: Content) -> Posted:
-    """Assert, write, read back, assert again; the caller's transaction commits only what passed."""
-    earlier = earlier_postings(connection, content.run.period)
+    """Assert, write, read back, assert again; the caller's transaction commits only what passed.
+
+    What is planned comes to the bills together with what was; anything else comes to what it says by itself.
+    """
+    earlier = earlier_postings(connection, content.run.period) if content.run.kind == PLAN else []
     check_days(content, [*earlier, *content.postings], "before posting")
     accounts = [*((f"team:{row[TEAM]}", row) for row in content.postings), *contra(content)]
     run = run_row(connection, content, len(accounts))
@@ -105,13 +134,24 @@ def append(connection: Connection, content: Content) -> Posted:
         insert_rows(connection, record.entries, (*ENTRY_FIELDS, "hash"), rows)
     stored = check_links(connection, run)
     check_days(content, [*earlier, *stored], "as read back")
-    note(connection, "run", f"{run['run_id']} of {run['period']}, head {run['head_after']}")
+    note(connection, "run", told(run), run["cause"])
     return Posted(run["run_id"], posted=True, entries=len(rows), head=run["head_after"])
+
+
+def posted_rows(connection: Connection, period: str, before: int | None = None) -> list[Posting]:
+    """The owners' side of all that a period holds, or held before a link."""
+    table = record.entries
+    conditions = [table.c.period == period, table.c.account.not_like(CONTRA + "%")]
+    if before is not None:
+        conditions.append(table.c.seq < before)
+    return read_back(connection, POSTINGS.names, *conditions)
 
 
 def earlier_postings(connection: Connection, period: str) -> list[Posting]:
     table = record.entries
-    return read_back(connection, POSTINGS.names, table.c.period == period, table.c.account.not_like(CONTRA + "%"))
+    return read_back(
+        connection, POSTINGS.names, table.c.period == period, table.c.account.not_like(CONTRA + "%"), of_kind([PLAN])
+    )
 
 
 def read_back(
@@ -147,6 +187,7 @@ def run_row(connection: Connection, content: Content, entries: int) -> dict[str,
         "policy_sha256": policy, "inputs": content.inputs, "evidence": json.dumps(evidence_digests(connection, run.inputs), sort_keys=True),
         "engine": run.engine, "bill_days_sha256": content.bill_days_sha256, "content_sha256": content.sha256, "entries": entries,
         "last_seq": seq + entries, "head_before": read_head(connection), "posted_s": int(time.time()),
+        "rule": CONTENT, "kind": run.kind, "about": run.about, "cause": run.cause, "rests_on": content.rests_on,
     }  # fmt: skip
     row["hash"] = run_link(row["head_before"], row)
     return row

@@ -24,7 +24,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from apportion.model.money import DIGITS, PLACES, plain
 from apportion.model.rows import POSTING_KEY
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 
 class Exact(TypeDecorator[Decimal]):
@@ -52,6 +52,11 @@ def text(name: str, *, key: bool = False) -> "Column[str]":
     return Column(name, Text, nullable=False, primary_key=key)
 
 
+def later(name: str) -> "Column[str]":
+    """A column that books made earlier lack: empty in their rows."""
+    return Column(name, Text, nullable=False, server_default="")
+
+
 def whole(name: str, *, key: bool = False) -> "Column[int]":
     return Column(name, BigInteger, nullable=False, primary_key=key)
 
@@ -74,6 +79,7 @@ runs = Table(
     whole("seq", key=True), Column("run_id", Text, nullable=False, unique=True), text("period"), text("plan_digest"), text("policy_version"),
     text("policy_sha256"), text("inputs"), text("evidence"), text("engine"), text("bill_days_sha256"), text("content_sha256"),
     whole("entries"), whole("last_seq"), text("head_before"), text("head_after"), whole("posted_s"), text("hash"),
+    later("rule"), later("kind"), later("about"), later("cause"), later("rests_on"),
 )  # fmt: skip
 bill_days = Table(
     "bill_days", record,
@@ -87,9 +93,15 @@ entries = Table(
     Index("entries_period", "period"), Index("entries_run", "run_id"),
 )  # fmt: skip
 periods = Table("periods", record, text("period", key=True), text("status"))
+closes = Table(
+    "closes", record,
+    text("period", key=True), Column("run_id", Text, nullable=False, unique=True), text("checks"),
+    Column("minor", LargeBinary, nullable=False),
+)  # fmt: skip
 audit = Table(
-    "audit", record, Column("id", Seq, primary_key=True), whole("at_s"), text("who"), text("what"), text("detail")
-)
+    "audit", record,
+    Column("id", Seq, primary_key=True), whole("at_s"), text("who"), text("what"), text("detail"), later("why"), later("head"), later("hash"),
+)  # fmt: skip
 
 # What was delivered.
 sources = Table("sources", record, text("name", key=True), text("role"))
@@ -132,7 +144,7 @@ files = Table(
 )  # fmt: skip
 
 # The chain proves that nobody changed a posting; these make it hard to do by mistake.
-APPEND_ONLY = (entries, runs, bill_days)
+APPEND_ONLY = (entries, runs, bill_days, closes, audit)
 REFUSE_ON_POSTGRES = """
 CREATE OR REPLACE FUNCTION apportion_append_only() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$
@@ -148,9 +160,16 @@ def run_on(dialect: str, statement: str) -> ExecutableDDLElement:
     return ddl
 
 
+def guards(table: Table, dialect: str) -> list[str]:
+    """Triggers that refuse any change of a row."""
+    return [
+        f"CREATE TRIGGER {table.name}_no_{action.lower()} BEFORE {action} ON {table.name} {REFUSAL[dialect]}"
+        for action in ("UPDATE", "DELETE")
+    ]
+
+
 event.listen(record, "before_create", run_on("postgresql", REFUSE_ON_POSTGRES))
 for table in APPEND_ONLY:
-    for action in ("UPDATE", "DELETE"):
-        for dialect, refusal in REFUSAL.items():
-            trigger = f"CREATE TRIGGER {table.name}_no_{action.lower()} BEFORE {action} ON {table.name} {refusal}"
+    for dialect in REFUSAL:
+        for trigger in guards(table, dialect):
             event.listen(table, "after_create", run_on(dialect, trigger))

@@ -1,10 +1,13 @@
 """What the books are handed and what they hand back."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+
+PLAN, CORRECTION, CREDIT, RECLASS, CLOSE = "plan", "correction", "credit", "reclass", "close"  # kinds of runs
+COMPUTED = (PLAN, CORRECTION)  # from evidence; the others are decided by people
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,14 @@ class Run:
     """What is to be posted: the differences to what is posted already, and what each bill and day must come to afterwards.
 
     `expected_head` is `head()` as it was when the differences were taken.
+
+    kind         postings                                            bill_days
+    plan         of a period that is open                            what its bills come to afterwards
+    correction   booked in `period`, of the closed period `about`    by how much its bills change
+    credit       between owners: an amount that somebody else pays   none
+    reclass      between owners: what was another's                  none
+
+    `cause` says why, of all but a plan.
     """
 
     run_id: str
@@ -70,6 +81,36 @@ class Run:
     expected_head: str
     charges: Iterable[pa.RecordBatch] | None = None
     engine: str = "duckdb"
+    kind: str = "plan"
+    about: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The end of a period. `minor` is what it comes to in whole minor units; `checks` is what was looked at, and what it said, by name.
+
+    `why` is the reason for closing although some check said no. `expected_head` is the ledger's, as it was when `minor` was made.
+    """
+
+    period: str
+    policy_version: str
+    minor: pa.Table
+    checks: Mapping[str, str]
+    expected_head: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    period: str
+    run_id: str
+    policy_version: str
+    minor: pa.Table
+    checks: Mapping[str, str]
+    why: str
+    head: str
+    closed_s: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +129,9 @@ class StoredRun:
     head_before: str
     head_after: str
     posted_s: int
+    kind: str
+    about: str
+    cause: str
 
 
 @dataclass(frozen=True, slots=True)

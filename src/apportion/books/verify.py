@@ -7,7 +7,9 @@ from sqlalchemy.exc import DBAPIError
 
 from apportion.books import record
 from apportion.books.agreed import plan_sha256, policy_sha256, read_policies
+from apportion.books.audit import check_audit
 from apportion.books.catalog import Evidence
+from apportion.books.close import check_closes
 from apportion.books.database import reading
 from apportion.books.shapes import Finding
 from apportion.books.verify_evidence import check_evidence, check_files
@@ -22,6 +24,8 @@ def verify(evidence: Evidence, head: str | None) -> list[Finding]:
         check_database,
         lambda connection: check_chain(connection, head),
         check_bills,
+        check_closes,
+        check_audit,
         check_policies,
         check_plans,
         lambda connection: check_files(connection, evidence),

@@ -11,7 +11,7 @@ from apportion.books import record
 from apportion.books.chain import BILL_DAY, ENTRY_FIELDS, GENESIS, entry_link, run_link
 from apportion.books.content import Totals, bill_days_digest, day_totals, totals
 from apportion.books.ledger import CONTRA
-from apportion.books.shapes import Finding
+from apportion.books.shapes import PLAN, Finding
 from apportion.model.money import plain
 from apportion.model.rows import POSTING_KEY
 
@@ -85,7 +85,7 @@ def exact(text: str, dialect: str) -> Decimal | None:
 
 
 def check_bills(connection: Connection) -> Iterator[Finding]:
-    """After every run, each bill, currency, component and day came to what the run's plan expected, and each run to nothing."""
+    """After every plan, each bill, currency, component and day came to what it expected; other runs to what they say; each to nothing."""
     table = record.entries
     known: dict[str, list[tuple[Any, ...]]] = {}
     expected = stored_days(connection)
@@ -95,10 +95,10 @@ def check_bills(connection: Connection) -> Iterator[Finding]:
             yield Finding("unbalanced", f"run {run.run_id}", "its two sides do not add up to nothing")
         mine = [row for row in rows if not row["account"].startswith(CONTRA)]
         owners = [(*(row[name] for name in POSTING_KEY), plain(row["amount"])) for row in mine]
-        period = known.setdefault(run.period, [])
-        period += owners
+        counted = known.setdefault(run.period, []) if run.kind in ("", PLAN) else []
+        counted += owners
         days = expected.pop(run.run_id, {})
-        if day_totals(period) != days:
+        if day_totals(counted) != days:
             yield Finding("unbalanced", f"run {run.run_id}", f"the postings of {run.period} do not add up to its bills")
         if bill_days_digest(days) != run.bill_days_sha256:
             yield Finding("unbalanced", f"run {run.run_id}", "what its bills must come to was changed")

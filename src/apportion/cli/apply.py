@@ -27,12 +27,14 @@ def apply(
     done = [post(project, period, run_id, call.bar) for period in call.months(known_periods(project, pins_of(project)))]
     lines = [
         f"Posted {counted(one.entries, 'entry', 'entries')} for {one.period}."
+        if one.posted and one.booked == one.period
+        else f"{one.period} is closed: posted {counted(one.entries, 'entry', 'entries')} as a correction of it in {one.booked}."
         if one.posted
         else f"Nothing to post for {one.period}: this plan is posted already."
         for one in done
     ]
     value = done[0] if len(done) == 1 else {"runs": done}
-    talk = (f"Next: apportion {call.flag}report showback --period {done[0].period}",)
+    talk = (f"Next: apportion {call.flag}report showback --period {done[0].booked}",)
     return Answer(Sheet("\n".join(lines), value=value, notes=(f"ledger head {done[-1].head}",)), talk)
 
 

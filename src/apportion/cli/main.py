@@ -12,8 +12,10 @@ from apportion import __version__
 from apportion.cli import (
     agent,
     apply,
+    audit,
     backup,
     check,
+    close,
     cost,
     demo,
     explain,
@@ -31,7 +33,25 @@ from apportion.cli.verb import BROKEN, FAILED
 from apportion.errors import ApportionError, InvariantError
 
 DEBUG = "APPORTION_DEBUG"
-COMMANDS = (demo, init, check, ingest, plan, apply, explain, cost, report, methods, split, backup, verify, gc, agent)
+COMMANDS = (
+    demo,
+    init,
+    check,
+    ingest,
+    plan,
+    apply,
+    close,
+    explain,
+    cost,
+    report,
+    methods,
+    split,
+    audit,
+    backup,
+    verify,
+    gc,
+    agent,
+)
 
 
 class InOrder(TyperGroup):

@@ -36,20 +36,20 @@ def round_tree(exact: Mapping[Leaf, int]) -> tuple[dict[Leaf, int], dict[tuple[s
         total = sum(grains for _, grains in items)
         whole = abs(total) // GRAINS_PER_NANO * (-1 if total < 0 else 1)
         dust[root[0], root[1]] = total - whole * GRAINS_PER_NANO
-        descend(items, ROOT, whole, nanos)
+        descend(items, ROOT, whole, GRAINS_PER_NANO, nanos)
     return nanos, dust
 
 
-def descend(items: list[tuple[Leaf, int]], level: int, total: int, nanos: dict[Leaf, int]) -> None:
-    """Give `total` to the children of one node."""
+def descend(items: list[tuple[Leaf, int]], level: int, total: int, unit: int, given: dict[Leaf, int]) -> None:
+    """Give `total` whole units to the children of one node; `items` are in the order of their leaves."""
     if len(items) == 1:
-        nanos[items[0][0]] = total
+        given[items[0][0]] = total
         return
     children = [list(group) for _, group in groupby(items, key=lambda item: item[0][level])]
     if len(children) == 1:
-        descend(children[0], level + 1, total, nanos)
+        descend(children[0], level + 1, total, unit, given)
         return
     exact = [sum(grains for _, grains in child) for child in children]
     names = [child[0][0][level] for child in children]
-    for child, share in zip(children, round_children(total, exact, GRAINS_PER_NANO, names), strict=True):
-        descend(child, level + 1, share, nanos)
+    for child, share in zip(children, round_children(total, exact, unit, names), strict=True):
+        descend(child, level + 1, share, unit, given)

@@ -65,6 +65,12 @@ def plain(amount: Decimal) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text) if amount else "0"
 
 
+def half_even(number: int, unit: int) -> int:
+    """Whole units of a number, the nearest; of two that are as near, the even one."""
+    whole, rest = divmod(number, unit)
+    return whole + (2 * rest > unit or (2 * rest == unit and whole % 2 == 1))
+
+
 def share(total: int, weights: Sequence[int], ids: Sequence[str]) -> list[int]:
     """`total` over `weights`, whole, adding up: largest remainder, ties by the UTF-8 bytes of the id. A negative total mirrors the positive one."""
     whole = sum(weights)

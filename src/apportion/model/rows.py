@@ -152,6 +152,22 @@ BILL_DAYS = table(  # what the postings of a day must add up to; over the days, 
     ("bill", TEXT), ("currency", TEXT), ("component", TEXT), ("day", pa.date32()), ("amount", MONEY),
 )  # fmt: skip
 
+# What a closed period comes to in whole minor units: its postings without their days, apportioned once, from the bill down to the last column.
+MINOR_KEY = (
+    "bill",
+    "currency",
+    "cost_centre",
+    "department",
+    "team",
+    "project",
+    "user",
+    "component",
+    "pool",
+    "reason",
+    "cause",
+)
+MINOR = table(*((name, TEXT) for name in MINOR_KEY), ("amount", pa.int64()))
+
 IDLE, UNALLOCATED, RESIDUAL = "_idle", "_unallocated", "_residual"
 SYSTEM_OWNERS = (IDLE, UNALLOCATED, RESIDUAL)
 REASONS = ("usage", "burst", "idle", "overhead", "credit", "adjustment", "subsidy", "rounding", "recovery")

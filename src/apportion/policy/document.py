@@ -12,7 +12,7 @@ from apportion.model.times import zone_named
 from apportion.policy.clause import Clause, nearest, shown, wrong
 from apportion.policy.fields import Day, MeterName, Name
 from apportion.policy.pools import Basis, Pool
-from apportion.policy.rules import Adjustment, FacetRule, Fx, NodeRule, OwnerRule, Quota, ReservationRule, Team
+from apportion.policy.rules import Adjustment, Closing, FacetRule, Fx, NodeRule, OwnerRule, Quota, ReservationRule, Team
 from apportion.policy.tree import Node, find
 
 SECTIONS = (
@@ -90,6 +90,7 @@ class Policy(Clause):
     time_zone: TimeZone
     basis: Basis = "effective"
     fx: Fx | None = None
+    close: Closing | None = None
     teams: dict[Name, Team] = {}
     carried_by: dict[Carried, Name] = {}
     decides: dict[MeterName, Witnesses] = {}

@@ -12,11 +12,13 @@ from apportion.model.meters import METERS, to_base
 from apportion.policy.clause import Clause, wrong
 from apportion.policy.fields import (
     Change,
+    Count,
     Day,
     Labels,
     MeterName,
     Name,
     NotNegative,
+    Percent,
     Positive,
     Template,
     Text,
@@ -223,6 +225,14 @@ class Quota(Dated):
             if warn[step] <= warn[step - 1]:
                 raise wrong("policy-value", "warnings rise from one to the next", step, hint="write them as [80, 95]")
         return warn
+
+
+class Closing(Clause):
+    """What must hold before a month is closed: `unowned` is percent of the bill, `change` percent of what a team owed the month before."""
+
+    grace_days: Count | None = None
+    unowned: Percent = Fraction(0)
+    change: Positive | None = None
 
 
 class Fx(Clause):

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.books.shapes import Run, StoredPlan
+from apportion.books.shapes import COMPUTED, Run, StoredPlan
 from apportion.engine.charges import charges_of
 from apportion.engine.plan import Plan
 from apportion.errors import BooksError, require_equal
 from apportion.model.rows import POSTING_KEY, POSTINGS
 from apportion.model.times import Period
 from apportion.verbs.agreement import policy_for
+from apportion.verbs.correct import correction
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
@@ -22,9 +23,10 @@ from apportion.verbs.world import Pins, pins_of
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """`posted` is False where there was nothing left to post."""
+    """`posted` is False where there was nothing left to post. `booked` is the month that holds the entries: another one where the month is closed."""
 
     period: str
+    booked: str
     run_id: str
     posted: bool
     entries: int
@@ -51,26 +53,41 @@ def apply(
     made = made or recompute(project, period, plan, step)
     require_equal(f"the plan of {period}, computed again", plan.digest, made.digest)
     step(f"posting {period}", 0, 0)
-    posted = project.books.post(
-        Run(
-            run_id=run_id or run_id_of(plan),
-            period=plan.period,
-            plan_digest=plan.digest,
-            policy_version=plan.policy_version,
-            inputs=plan.inputs,
-            postings=difference(plan.postings, project.books.posted(plan.period)),
-            bill_days=plan.bill_days,
-            expected_head=plan.head,
-            charges=charges_of(made),
-            engine=str(plan.summary.get("engine", "duckdb")),
-        )
+    late = difference(plan.postings, project.books.believed(plan.period))
+    if project.books.closed(plan.period) is None:
+        run = whole_run(plan, late, made, run_id)
+    elif late.num_rows:
+        run = correction(project, plan, late, run_id)
+    else:
+        return nothing_left(project, plan, "")
+    posted = project.books.post(run)
+    return Applied(plan.period, run.period, posted.run_id, posted.posted, posted.entries, posted.head, plan.digest)
+
+
+def whole_run(plan: StoredPlan, postings: pa.Table, made: Plan, run_id: str | None) -> Run:
+    return Run(
+        run_id=run_id or run_id_of(plan),
+        period=plan.period,
+        plan_digest=plan.digest,
+        policy_version=plan.policy_version,
+        inputs=plan.inputs,
+        postings=postings,
+        bill_days=plan.bill_days,
+        expected_head=plan.head,
+        charges=charges_of(made),
+        engine=str(plan.summary.get("engine", "duckdb")),
     )
-    return Applied(plan.period, posted.run_id, posted.posted, posted.entries, posted.head, plan.digest)
+
+
+def nothing_left(project: Project, plan: StoredPlan, run_id: str) -> Applied:
+    return Applied(
+        plan.period, plan.period, run_id, posted=False, entries=0, head=project.books.head(), digest=plan.digest
+    )
 
 
 def posted_already(project: Project, plan: StoredPlan, run_id: str | None) -> Applied | None:
     """The same plan on the same inputs posts once, whoever submits it and however often."""
-    runs = [run for run in project.books.runs() if run.period == plan.period]
+    runs = [run for run in project.books.runs() if run.kind in COMPUTED and (run.about or run.period) == plan.period]
     known = [run for run in runs if run.run_id == (run_id or run_id_of(plan))]
     latest = known[-1:] or [run for run in runs[-1:] if run_id is None and run.plan_digest == plan.digest]
     if not latest:
@@ -83,7 +100,7 @@ def posted_already(project: Project, plan: StoredPlan, run_id: str | None) -> Ap
             where=f"period {plan.period}",
             hint="leave --run-id out, or choose a new one for this plan",
         )
-    return Applied(plan.period, run.run_id, posted=False, entries=0, head=project.books.head(), digest=plan.digest)
+    return nothing_left(project, plan, run.run_id)
 
 
 def run_id_of(plan: StoredPlan) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.shapes import PLAN
 from apportion.engine.charges import charges_of
 from apportion.errors import ProjectError
 from apportion.model.rows import CHARGES
@@ -148,7 +149,7 @@ class Figures:
 
 def figures(project: Project, month: str, ids: list[str], step: Step) -> Figures:
     """The ledger's where the month is posted, else those of a plan made now."""
-    runs = [run for run in project.books.runs() if run.period == month]
+    runs = [run for run in project.books.runs(PLAN) if run.period == month]
     if runs:
         plan = project.books.load_plan(month)
         moved = plan is not None and plan.digest != runs[-1].plan_digest

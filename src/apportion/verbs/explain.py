@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.shapes import PLAN
 from apportion.engine.plan import RULES
 from apportion.errors import BooksError, InvariantError
 from apportion.model.money import plain
@@ -102,13 +103,15 @@ def explain(project: Project, what: str, period: Period | str, step: Step = sile
 
 
 def ground_of(project: Project, period: Period) -> Ground:
-    runs = [run for run in project.books.runs() if run.period == str(period)]
+    runs = [run for run in project.books.runs(PLAN) if run.period == str(period)]
     if not runs:
         return Ground(None, policy_for(project, period), pins_of(project))
     last = runs[-1]
     refuse_other_rules(last.engine, period)
     return Ground(
-        project.books.posted(str(period)), policy_of_version(project, last.policy_version), Pins(last.inputs, last.seq)
+        project.books.posted(str(period), kinds=[PLAN]),
+        policy_of_version(project, last.policy_version),
+        Pins(last.inputs, last.seq),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from apportion.books.shapes import StoredPlan
+from apportion.books.shapes import PLAN, StoredPlan
 from apportion.engine.bursts import Burst, bursts_of
 from apportion.engine.conversion import Conversion
 from apportion.engine.lines import Bill
@@ -141,8 +141,8 @@ def conversion_text(bill: Bill, how: Conversion) -> str:
 
 def beside_record(project: Project, policy: Policy, made: Plan, head: str) -> Planned:
     period = str(made.period)
-    rows = changes(project.books.posted(period), made.postings)
-    versions = [run.policy_version for run in project.books.runs() if run.period == period]
+    rows = changes(project.books.believed(period), made.postings)
+    versions = [run.policy_version for run in project.books.runs(PLAN) if run.period == period]
     names = {known.version: f"{known.name}@{known.version[:12]}" for known in project.books.policies()}
     return Planned(
         period=period,

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.shapes import PLAN
 from apportion.engine.exchange import exchange_of
 from apportion.engine.lines import Bill, bill_column, bills_of, line_amounts
 from apportion.model.delivery import FileDigest
@@ -35,7 +36,7 @@ def reconciled(project: Project, period: Period | str, by: str = "bill") -> Repo
 
 
 def sides_of(project: Project, period: Period) -> Sides:
-    runs = [run for run in project.books.runs() if run.period == str(period)]
+    runs = [run for run in project.books.runs(PLAN) if run.period == str(period)]
     policy = policy_of_version(project, runs[-1].policy_version) if runs else policy_for(project, period)
     now = pins_of(project)
     read = dressed(bill_lines(project, period, now), policy, period)

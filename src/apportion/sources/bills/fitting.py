@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.kinds import kinds
-from apportion.model.money import ATTO
+from apportion.model.money import ATTO, half_even
 from apportion.model.rows import COSTS, MONEY
 from apportion.sources.cells.fine import FINE, minus, plus
 
@@ -71,11 +71,6 @@ def chosen(lines: pa.Table, ids: np.ndarray) -> Places:
         order = np.lexsort((halves[:, 1], halves[:, 0], -rests[own]))
         steps.append(places[own[order[:count]]])
     return np.sort(np.concatenate(steps))
-
-
-def half_even(number: int, unit: int) -> int:
-    whole, rest = divmod(number, unit)
-    return whole + (2 * rest > unit or (2 * rest == unit and whole % 2 == 1))
 
 
 def raised(lines: pa.Table, first: int, steps: dict[str, Places]) -> pa.Table:

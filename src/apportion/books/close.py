@@ -1,0 +1,140 @@
+"""A period is closed: once, with what it comes to in minor units, as a link of the chain. From then on nothing is posted in it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+from sqlalchemy import Connection, delete, func, insert, select
+
+from apportion.books import record
+from apportion.books.agreed import packed, unpacked
+from apportion.books.audit import note
+from apportion.books.catalog import Evidence
+from apportion.books.chain import rows_digest, told
+from apportion.books.content import Content, Totals, bill_days_digest, totals
+from apportion.books.database import reading, writing
+from apportion.books.ledger import link_number
+from apportion.books.post import is_closed, moved, posted_rows, run_row
+from apportion.books.shapes import CLOSE, Closed, Finding, Run
+from apportion.books.shapes import Close as Closing
+from apportion.errors import BooksError, require_equal
+from apportion.model.currencies import MINOR_DIGITS, QUANTITIES
+from apportion.model.money import GRAIN, half_even, to_grains
+from apportion.model.rows import BILL_DAYS, MINOR, POSTINGS
+
+BILL = slice(POSTINGS.names.index("bill"), POSTINGS.names.index("currency") + 1)
+
+
+def close(evidence: Evidence, closing: Closing) -> Closed:
+    """The same close again changes nothing; another one of a closed period is refused."""
+    minor = closing.minor.select(MINOR.names).cast(MINOR)
+    with writing(evidence.engine) as connection:
+        if is_closed(connection, closing.period):
+            return closed_before(connection, closing, minor)
+        run = run_of(closing)
+        check_unmoved(connection, run)
+        require_equal(f"{closing.period} in minor units", rounded(connection, closing.period), sums_of(minor))
+        row = run_row(connection, content_of(run, closing, minor), 0)
+        row["head_after"] = row["hash"]
+        connection.execute(insert(record.runs), [row])
+        checks = json.dumps(dict(closing.checks), sort_keys=True)
+        connection.execute(
+            insert(record.closes).values(period=closing.period, run_id=run.run_id, checks=checks, minor=packed(minor))
+        )
+        connection.execute(delete(record.periods).where(record.periods.c.period == closing.period))
+        connection.execute(insert(record.periods).values(period=closing.period, status="closed"))
+        note(connection, "run", told(row), closing.why)
+    found = read_close(evidence, closing.period)
+    assert found is not None
+    return found
+
+
+def closed_before(connection: Connection, closing: Closing, minor: pa.Table) -> Closed:
+    known = stored(connection, closing.period)
+    if known is not None and known.minor.equals(minor):
+        return known
+    raise BooksError(
+        "period-closed", f"period {closing.period} is closed", hint="correct it with postings in an open period"
+    )
+
+
+def run_of(closing: Closing) -> Run:
+    return Run(
+        run_id=f"{closing.period}-close", period=closing.period, plan_digest="", policy_version=closing.policy_version, inputs={},
+        postings=POSTINGS.empty_table(), bill_days=BILL_DAYS.empty_table(), expected_head=closing.expected_head, kind=CLOSE, cause=closing.why,
+    )  # fmt: skip
+
+
+def content_of(run: Run, closing: Closing, minor: pa.Table) -> Content:
+    return Content(run, "{}", "{}", [], {}, bill_days_digest({}), close_digest(closing.checks, minor))
+
+
+def close_digest(checks: Mapping[str, str], minor: pa.Table) -> str:
+    rows = zip(*(column.to_pylist() for column in minor.columns), strict=True)
+    return rows_digest([("checks", *(f"{name}={said}" for name, said in sorted(checks.items()))), *rows])
+
+
+def check_unmoved(connection: Connection, run: Run) -> None:
+    """Nothing was posted in the period since its minor units were made."""
+    runs = record.runs
+    last = connection.scalar(select(func.max(runs.c.last_seq)).where(runs.c.period == run.period))
+    seen = link_number(connection, run.expected_head)
+    if last is None:
+        raise BooksError("nothing-posted", f"nothing is posted in {run.period}", hint="plan and apply it first")
+    if seen is None or seen < last:
+        raise moved(run, "something else was posted in this period")
+
+
+def rounded(connection: Connection, period: str, before: int | None = None) -> dict[tuple[str, ...], int]:
+    """What each bill of a period comes to, rounded once."""
+    sums: Totals = totals((row[BILL], row[-1]) for row in posted_rows(connection, period, before))
+    found = {key: half_even(to_grains(amount), grains_per_minor(key[1])) for key, amount in sums.items()}
+    return {key: amount for key, amount in found.items() if amount}
+
+
+def grains_per_minor(currency: str) -> int:
+    return int(GRAIN // 10 ** (MINOR_DIGITS | QUANTITIES)[currency])
+
+
+def sums_of(minor: pa.Table) -> dict[tuple[str, ...], int]:
+    rows = minor.group_by(["bill", "currency"]).aggregate([("amount", "sum")]).to_pylist()
+    return {(row["bill"], row["currency"]): row["amount_sum"] for row in rows if row["amount_sum"]}
+
+
+def read_close(evidence: Evidence, period: str) -> Closed | None:
+    with reading(evidence.engine) as connection:
+        return stored(connection, period)
+
+
+def stored(connection: Connection, period: str) -> Closed | None:
+    closes, runs = record.closes, record.runs
+    both = select(closes, runs.c.policy_version, runs.c.cause, runs.c.head_after, runs.c.posted_s).join(
+        runs, runs.c.run_id == closes.c.run_id
+    )
+    row = connection.execute(both.where(closes.c.period == period)).one_or_none()
+    if row is None:
+        return None
+    return Closed(
+        period, row.run_id, row.policy_version, unpacked(row.minor), json.loads(row.checks), row.cause, row.head_after, row.posted_s
+    )  # fmt: skip
+
+
+def check_closes(connection: Connection) -> Iterator[Finding]:
+    """Each close is what its link says, and each bill in it what was posted until then, rounded once."""
+    runs = record.runs
+    known = {row.run_id: row for row in connection.execute(select(runs).where(runs.c.kind == CLOSE))}
+    for row in connection.execute(select(record.closes)).all():
+        run, where = known.pop(row.run_id, None), f"close of {row.period}"
+        found: Any = stored(connection, row.period)
+        if run is None or found is None or run.period != row.period:
+            yield Finding("close-changed", where, "no link of the ledger knows it")
+            continue
+        if close_digest(found.checks, found.minor) != run.content_sha256:
+            yield Finding("close-changed", where, "its minor units or its checks were changed")
+        if rounded(connection, row.period, run.seq) != sums_of(found.minor):
+            yield Finding("close-changed", where, "its minor units do not add up to the bills")
+        if not is_closed(connection, row.period):
+            yield Finding("close-changed", where, "the period is open again")
+    for run_id in known:
+        yield Finding("close-changed", f"run {run_id}", "what was closed is missing")

@@ -1,0 +1,60 @@
+"""Close a month: look whether it may be, then freeze it in whole minor units. A refusal lists every reason; an override is recorded."""
+
+from dataclasses import dataclass
+
+from apportion.books.shapes import PLAN, Close, Closed
+from apportion.engine.minor import minor_units
+from apportion.errors import BooksError
+from apportion.model.times import Period
+from apportion.verbs.closing import Look, looks
+from apportion.verbs.periods import as_period
+from apportion.verbs.project import Project
+from apportion.verbs.steps import Step, silent
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`closed` is None where some look said no and nobody overrode it."""
+
+    period: str
+    looks: tuple[Look, ...]
+    closed: Closed | None
+    again: bool = False  # it was closed before
+
+    @property
+    def against(self) -> tuple[Look, ...]:
+        return tuple(look for look in self.looks if not look.good)
+
+
+def next_to_close(project: Project) -> set[str]:
+    """The first open month that has something posted; with none, the last that was closed."""
+    closed = project.books.closed_periods()
+    still_open = {run.period for run in project.books.runs(PLAN)} - set(closed)
+    return {min(still_open)} if still_open else set(closed[-1:])
+
+
+def close(project: Project, period: Period | str, override: str = "", step: Step = silent) -> Outcome:
+    """`override` is the reason for closing although some look says no; it is kept with the close."""
+    period = as_period(period)
+    known = project.books.closed(str(period))
+    if known is not None:
+        return Outcome(str(period), (), known, again=True)
+    runs = [run for run in project.books.runs(PLAN) if run.period == str(period)]
+    if not runs:
+        raise BooksError(
+            "nothing-posted", f"nothing is posted in {period}", hint=f"apportion plan --period {period}, then apply"
+        )
+    head = project.books.head()
+    found = tuple(looks(project, period, step))
+    if not override and not all(look.good for look in found):
+        return Outcome(str(period), found, None)
+    step(f"closing {period}", 0, 0)
+    closing = Close(
+        period=str(period),
+        policy_version=runs[-1].policy_version,
+        minor=minor_units(project.books.posted(str(period))),
+        checks={look.name: ("" if look.good else "no: ") + look.text for look in found},
+        expected_head=head,
+        why=override,
+    )
+    return Outcome(str(period), found, project.books.close_period(closing))
