@@ -26,6 +26,18 @@ BIN = Path(sys.executable).parent
 NO_TESTS = 5  # pytest's exit code when no test of a block ran
 SLOW_S = 180
 STUCK_S = 5400
+LONGEST = (
+    "engine",
+    "books",
+    "spark_project",
+    "pages",
+    "property",
+    "faults",
+    "spark",
+    "planted",
+    "spark_worlds",
+    "tutorials",
+)
 
 
 @dataclass(frozen=True)
@@ -174,6 +186,7 @@ def main() -> int:
     if unknown:
         parser.error(f"no block {', '.join(sorted(unknown))}; blocks: {', '.join(block.name for block in known)}")
     chosen = [block for block in known if block.name in options.blocks or not options.blocks]
+    chosen.sort(key=lambda block: block.name not in LONGEST)  # these begin first, so that none is left alone at the end
     environment = {**os.environ, "APPORTION_LONG": "1"} if options.long else dict(os.environ)
     results = []
     with ThreadPoolExecutor(options.jobs) as workers:

@@ -1,13 +1,14 @@
 """Close a month, and what comes late: refused with reasons, closed once, corrected in the next open month."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 import apportion
-from apportion.errors import BooksError
+from apportion.errors import BooksError, ProjectError
 from apportion.verbs.apply import Applied
 from apportion.verbs.project import Project
 from tests.sources import making
@@ -135,6 +136,24 @@ def test_what_is_late_is_corrected_in_the_next_open_month(project: Project) -> N
     assert post(project, "2026-09").booked == "2026-11"
     assert owed(project, "2026-11") == {"vision": Decimal("5.004")}
     assert apportion.verify(project).sound
+
+
+def test_what_was_believed_then(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    apportion.close(project, "2026-09")
+    bill(project.folder, "2026-09", {"vision": "55", "speech": "39.993"})
+    then = datetime.now(UTC)
+    monkeypatch.setattr("apportion.books.post.time.time", lambda: then.timestamp() + 3 * 86_400)
+    post(project, "2026-09")
+    tomorrow, later = (str((then + timedelta(days=days)).date()) for days in (1, 4))
+    with pytest.raises(ProjectError, match="nothing-posted"):
+        apportion.report(project, "showback", "2026-10", as_of=tomorrow)
+    now = apportion.report(project, "showback", "2026-10", as_of=later)
+    assert now.sections[0].bill == Decimal("-5.004")
+    september = apportion.report(project, "showback", "2026-09", as_of=tomorrow)
+    assert september.head == project.books.closed("2026-09").head  # type: ignore[union-attr]
+    assert f"As the books stood at the end of {tomorrow}." in september.notes
+    with pytest.raises(ProjectError, match="invalid-day"):
+        apportion.report(project, "showback", "2026-09", as_of="yesterday")
 
 
 def test_a_policy_edited_later_changes_nothing_in_a_closed_month(project: Project) -> None:

@@ -38,33 +38,41 @@ class Row(StrEnum):
     pool = "pool"
 
 
-def showback(call: Call, by: Annotated[Dimension, typer.Option(help="What a row is.")] = Dimension.team) -> Answer:
+AsOf = Annotated[str, typer.Option("--as-of", metavar="DAY", help="As the books stood at the end of that day.")]
+
+
+def showback(
+    call: Call, by: Annotated[Dimension, typer.Option(help="What a row is.")] = Dimension.team, as_of: AsOf = ""
+) -> Answer:
     """Who owes what."""
-    return answer(call, "showback", {"by": by.value})
+    return answer(call, "showback", {"by": by.value, "as_of": as_of})
 
 
 def trend(
     call: Call,
     by: Annotated[Step, typer.Option(help="What a row is.")] = Step.day,
     owner: Annotated[str, typer.Option(metavar="TEAM", help="Only this team, or _idle or another system owner.")] = "",
+    as_of: AsOf = "",
 ) -> Answer:
     """How it moved over the days or months."""
-    return answer(call, "trend", {"by": by.value, "owner": owner})
+    return answer(call, "trend", {"by": by.value, "owner": owner, "as_of": as_of})
 
 
-def idle(call: Call) -> Answer:
+def idle(call: Call, as_of: AsOf = "") -> Answer:
     """What stood idle, why, and who carries it."""
-    return answer(call, "idle", {})
+    return answer(call, "idle", {"as_of": as_of})
 
 
-def held(call: Call, by: Annotated[Group, typer.Option(help="What a row is.")] = Group.team) -> Answer:
+def held(
+    call: Call, by: Annotated[Group, typer.Option(help="What a row is.")] = Group.team, as_of: AsOf = ""
+) -> Answer:
     """What was held, what was used of it, and what the difference cost."""
-    return answer(call, "held", {"by": by.value})
+    return answer(call, "held", {"by": by.value, "as_of": as_of})
 
 
-def coverage(call: Call) -> Answer:
+def coverage(call: Call, as_of: AsOf = "") -> Answer:
     """How much of the bill has an owner, in money."""
-    return answer(call, "coverage", {})
+    return answer(call, "coverage", {"as_of": as_of})
 
 
 class Part(StrEnum):
@@ -89,9 +97,11 @@ def reconcile(call: Call, by: Annotated[Part, typer.Option(help="What a row is."
     return Answer(report_sheet(reconciled(project, period, by.value)))
 
 
-def carbon(call: Call, by: Annotated[Dimension, typer.Option(help="What a row is.")] = Dimension.team) -> Answer:
+def carbon(
+    call: Call, by: Annotated[Dimension, typer.Option(help="What a row is.")] = Dimension.team, as_of: AsOf = ""
+) -> Answer:
     """Energy and carbon: whose it is, what stood idle, and which part is estimated."""
-    return answer(call, "carbon", {"by": by.value})
+    return answer(call, "carbon", {"by": by.value, "as_of": as_of})
 
 
 def fairness(

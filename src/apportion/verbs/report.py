@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import date, timedelta
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.errors import ProjectError
 from apportion.model.rows import POSTINGS
-from apportion.model.times import Period, parse_period
+from apportion.model.times import Period, day_start, parse_period
 from apportion.reports.carbon import carbon
 from apportion.reports.coverage import coverage
 from apportion.reports.held import READ, held
@@ -31,14 +33,25 @@ REPORTS: Mapping[str, Callable[..., Report]] = {
 }
 
 
-def report(project: Project, name: str, periods: str | list[Period], **options: str) -> Report:
-    """`periods` as months, or as text: `2026-10`. Options are the report's own, such as `by`."""
+def report(project: Project, name: str, periods: str | list[Period], as_of: str = "", **options: str) -> Report:
+    """`periods` as months, or as text: `2026-10`. `as_of` is a day: as the books stood at its end. Options are the report's own, such as `by`."""
     if name not in REPORTS:
         raise ProjectError("unknown-report", f"there is no report {name!r}", hint=nearest(name, REPORTS, "reports"))
     months = [parse_period(periods)] if isinstance(periods, str) else periods
-    record = read_record(project, months)
+    until_s = end_of(project, as_of) if as_of else None
+    record = read_record(project, months, until_s)
     made = idle(record, carriers(project, months[-1])) if name == "idle" else REPORTS[name](record, **options)
+    made = replace(made, notes=(*made.notes, f"As the books stood at the end of {as_of}.")) if as_of else made
     return made if name == "carbon" else declared(made, basis_posted(project, months))
+
+
+def end_of(project: Project, day: str) -> int:
+    """The last second of a day in the policy's time zone."""
+    try:
+        after = date.fromisoformat(day) + timedelta(days=1)
+    except ValueError as error:
+        raise ProjectError("invalid-day", f"{day!r} is not a day", hint="write it as 2026-11-05") from error
+    return day_start(after, ZoneInfo(project.policy.time_zone)) - 1
 
 
 def declared(made: Report, basis: str) -> Report:
@@ -53,10 +66,10 @@ def basis_posted(project: Project, periods: list[Period]) -> str:
     return " or ".join(found)
 
 
-def read_record(project: Project, periods: list[Period]) -> Record:
-    """The posted rows of some months. A month without any is an error with its remedy, not an empty page."""
+def read_record(project: Project, periods: list[Period], until_s: int | None = None) -> Record:
+    """The posted rows of some months, now or as they were. A month without any is an error with its remedy, not an empty page."""
     books = project.books
-    tables = [books.posted(str(period)).select(POSTINGS.names) for period in periods]
+    tables = [books.posted(str(period), as_of_s=until_s).select(POSTINGS.names) for period in periods]
     if not any(len(table) for table in tables):
         some = sorted(posted_periods(project))
         raise ProjectError(
@@ -67,10 +80,13 @@ def read_record(project: Project, periods: list[Period]) -> Record:
         )
     names = {policy.version: policy.name for policy in books.policies()}
     wanted = {str(period) for period in periods}
-    versions = {run.period: run.policy_version for run in books.runs() if run.period in wanted}
+    runs = [run for run in books.runs() if until_s is None or run.posted_s <= until_s]
+    versions = {run.period: run.policy_version for run in runs if run.period in wanted}
     policies = tuple(f"{names.get(version, '?')}@{version[:12]}" for version in dict.fromkeys(versions.values()))
-    charges = books.scan("charges", columns=READ, where=pc.field("period").isin(sorted(wanted)))
-    return Record(label(periods), pa.concat_tables(tables), books.head(), policies, charges)
+    made = (books.snapshot_of("charges", run.run_id) for run in reversed(runs))
+    at = None if until_s is None else next((snapshot for snapshot in made if snapshot is not None), None)
+    charges = books.scan("charges", at, columns=READ, where=pc.field("period").isin(sorted(wanted)))
+    return Record(label(periods), pa.concat_tables(tables), runs[-1].head_after, policies, charges)
 
 
 def posted_periods(project: Project) -> set[str]:
