@@ -22,6 +22,7 @@ from apportion.books.locks import Locks
 from apportion.books.post import post
 from apportion.books.publish import published, versions
 from apportion.books.shapes import (
+    CLOSE,
     Close,
     Closed,
     Finding,
@@ -165,6 +166,11 @@ class Books:
         """How a period was closed; None while it is open."""
         with spoken():
             return read_close(self.evidence, str(period))
+
+    def closed_by(self, period: str) -> str | None:
+        """The version of the policy that a period was closed with; None while it is open."""
+        known = (run.policy_version for run in self.runs(CLOSE) if run.period == str(period))
+        return next(known, None)
 
     def closed_periods(self) -> list[str]:
         """In the order of the calendar."""

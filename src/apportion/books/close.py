@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
 from apportion.books import record
 from apportion.books.agreed import packed, unpacked
@@ -19,8 +19,8 @@ from apportion.books.post import is_closed, moved, posted_rows, run_row
 from apportion.books.shapes import CLOSE, Closed, Finding, Run
 from apportion.books.shapes import Close as Closing
 from apportion.errors import BooksError, require_equal
-from apportion.model.currencies import MINOR_DIGITS, QUANTITIES
-from apportion.model.money import GRAIN, half_even, to_grains
+from apportion.model.currencies import grains_per_minor
+from apportion.model.money import half_even, to_grains
 from apportion.model.rows import BILL_DAYS, MINOR, POSTINGS
 
 BILL = slice(POSTINGS.names.index("bill"), POSTINGS.names.index("currency") + 1)
@@ -86,15 +86,11 @@ def check_unmoved(connection: Connection, run: Run) -> None:
         raise moved(run, "something else was posted in this period")
 
 
-def rounded(connection: Connection, period: str, before: int | None = None) -> dict[tuple[str, ...], int]:
+def rounded(connection: Connection, period: str, *conditions: ColumnElement[bool]) -> dict[tuple[str, ...], int]:
     """What each bill of a period comes to, rounded once."""
-    sums: Totals = totals((row[BILL], row[-1]) for row in posted_rows(connection, period, before))
+    sums: Totals = totals((row[BILL], row[-1]) for row in posted_rows(connection, period, *conditions))
     found = {key: half_even(to_grains(amount), grains_per_minor(key[1])) for key, amount in sums.items()}
     return {key: amount for key, amount in found.items() if amount}
-
-
-def grains_per_minor(currency: str) -> int:
-    return int(GRAIN // 10 ** (MINOR_DIGITS | QUANTITIES)[currency])
 
 
 def sums_of(minor: pa.Table) -> dict[tuple[str, ...], int]:
@@ -132,7 +128,7 @@ def check_closes(connection: Connection) -> Iterator[Finding]:
             continue
         if close_digest(found.checks, found.minor) != run.content_sha256:
             yield Finding("close-changed", where, "its minor units or its checks were changed")
-        if rounded(connection, row.period, run.seq) != sums_of(found.minor):
+        if rounded(connection, row.period, record.entries.c.seq < run.seq) != sums_of(found.minor):
             yield Finding("close-changed", where, "its minor units do not add up to the bills")
         if not is_closed(connection, row.period):
             yield Finding("close-changed", where, "the period is open again")

@@ -120,7 +120,7 @@ def append(connection: Connection, content: Content) -> Posted:
 
     What is planned comes to the bills together with what was; anything else comes to what it says by itself.
     """
-    earlier = earlier_postings(connection, content.run.period) if content.run.kind == PLAN else []
+    earlier = posted_rows(connection, content.run.period, of_kind([PLAN])) if content.run.kind == PLAN else []
     check_days(content, [*earlier, *content.postings], "before posting")
     accounts = [*((f"team:{row[TEAM]}", row) for row in content.postings), *contra(content)]
     run = run_row(connection, content, len(accounts))
@@ -138,19 +138,11 @@ def append(connection: Connection, content: Content) -> Posted:
     return Posted(run["run_id"], posted=True, entries=len(rows), head=run["head_after"])
 
 
-def posted_rows(connection: Connection, period: str, before: int | None = None) -> list[Posting]:
-    """The owners' side of all that a period holds, or held before a link."""
-    table = record.entries
-    conditions = [table.c.period == period, table.c.account.not_like(CONTRA + "%")]
-    if before is not None:
-        conditions.append(table.c.seq < before)
-    return read_back(connection, POSTINGS.names, *conditions)
-
-
-def earlier_postings(connection: Connection, period: str) -> list[Posting]:
+def posted_rows(connection: Connection, period: str, *conditions: ColumnElement[bool]) -> list[Posting]:
+    """The owners' side of what a period holds."""
     table = record.entries
     return read_back(
-        connection, POSTINGS.names, table.c.period == period, table.c.account.not_like(CONTRA + "%"), of_kind([PLAN])
+        connection, POSTINGS.names, table.c.period == period, table.c.account.not_like(CONTRA + "%"), *conditions
     )
 
 

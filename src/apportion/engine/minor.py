@@ -9,8 +9,8 @@ from itertools import groupby
 import pyarrow as pa
 
 from apportion.engine.rounding import Leaf, descend
-from apportion.model.currencies import MINOR_DIGITS, QUANTITIES
-from apportion.model.money import GRAIN, half_even, to_grains
+from apportion.model.currencies import grains_per_minor
+from apportion.model.money import half_even, to_grains
 from apportion.model.rows import MINOR, MINOR_KEY
 
 ROOT = 2  # bill and currency
@@ -29,7 +29,3 @@ def minor_units(posted: pa.Table) -> pa.Table:
     kept = [(*leaf, amount) for leaf, amount in sorted(given.items()) if amount]
     columns = list(zip(*kept, strict=True)) if kept else [()] * len(MINOR.names)
     return pa.table([pa.array(column, field.type) for column, field in zip(columns, MINOR, strict=True)], schema=MINOR)
-
-
-def grains_per_minor(currency: str) -> int:
-    return int(GRAIN // 10 ** (MINOR_DIGITS | QUANTITIES)[currency])

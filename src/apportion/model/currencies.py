@@ -6,6 +6,8 @@ added and these are never converted, so that no gram ever meets a cent.
 
 from types import MappingProxyType
 
+from apportion.model.money import GRAIN
+
 _BY_PLACES = {
     0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
     2: "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CNY COP COU CRC "
@@ -32,3 +34,8 @@ def is_money(currency: str) -> bool:
 
 def is_estimated(bill: str) -> bool:
     return f"{ESTIMATED} " in bill
+
+
+def grains_per_minor(currency: str) -> int:
+    """Of the smallest amount that a statement in it shows."""
+    return int(GRAIN // 10 ** (MINOR_DIGITS | QUANTITIES)[currency])

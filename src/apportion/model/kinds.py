@@ -28,10 +28,7 @@ def kinds(columns: Iterable[pa.Array | pa.ChunkedArray], rows: int) -> Kinds:
     codes, width = np.zeros(rows, np.int64), 1
     for column in columns:
         found, count = numbered(column)
-        if count > 1:
-            if width * count > WIDEST:
-                codes, width = compact(codes)
-            codes, width = codes * count + found, width * count
+        codes, width = together(codes, width, found, count)
     codes, width = compact(codes) if rows else (codes, 0)
     first = np.zeros(width, np.int64)
     first[codes[::-1]] = np.arange(rows - 1, -1, -1)
@@ -42,6 +39,15 @@ def are_few(columns: Iterable[pa.Array | pa.ChunkedArray], rows: int) -> bool:
     """Whether it pays to look at kinds: told from the first rows."""
     sample = min(rows, SAMPLE)
     return len(kinds((column.slice(0, sample) for column in columns), sample).first) * 2 <= sample
+
+
+def together(codes: Codes, width: int, found: Codes, count: int) -> tuple[Codes, int]:
+    """One number for two, of which there are `width` and `count`."""
+    if count == 1:
+        return codes, width
+    if width * count > WIDEST:
+        codes, width = compact(codes)
+    return codes * count + found, width * count
 
 
 def compact(codes: Codes) -> tuple[Codes, int]:
@@ -76,7 +82,5 @@ def numbered_maps(maps: pa.MapArray) -> tuple[Codes, int]:
     padded, count = np.append(entries, 0), int(entries.max(initial=0)) + 1
     for place in range(int(lengths.max(initial=0))):
         found = padded[np.where(lengths > place, offsets[:-1] + place, -1)]
-        if width * count > WIDEST:
-            codes, width = compact(codes)
-        codes, width = codes * count + found, width * count
+        codes, width = together(codes, width, found, count)
     return compact(codes)

@@ -15,9 +15,9 @@ from apportion.verbs.project import Project
 
 def policy_for(project: Project, period: Period) -> Policy:
     """A closed month keeps the one that it was closed with."""
-    closed = project.books.closed(str(period))
+    closed = project.books.closed_by(str(period))
     if closed is not None:
-        return policy_of_version(project, closed.policy_version)
+        return policy_of_version(project, closed)
     current = project.policy
     stored = project.books.policy_for(period)
     in_force = current.effective <= period.first_day

@@ -54,7 +54,7 @@ def apply(
     require_equal(f"the plan of {period}, computed again", plan.digest, made.digest)
     step(f"posting {period}", 0, 0)
     late = difference(plan.postings, project.books.believed(plan.period))
-    if project.books.closed(plan.period) is None:
+    if project.books.closed_by(plan.period) is None:
         run = whole_run(plan, late, made, run_id)
     elif late.num_rows:
         run = correction(project, plan, late, run_id)

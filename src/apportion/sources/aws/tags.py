@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.kinds import kinds
 from apportion.sources.aws.block import Block
 from apportion.sources.cells.text import is_text
 
@@ -74,24 +75,14 @@ def categorised(found: Labels) -> Labels:
 
 def distinct(cells: pa.Array, rename: Callable[[Labels], Labels]) -> Distinct:
     """Of a column that holds Arrow maps, or JSON objects as text."""
-    if is_text(cells):
-        encoded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
-        read = [parsed(cell) for cell in encoded.dictionary.to_pylist()]
-    else:
-        encoded = written(cells).dictionary_encode()
-        _, first = np.unique(np.asarray(encoded.indices), return_index=True)
-        read = [said(dict(cell or ())) for cell in cells.take(pa.array(first)).to_pylist()]
+    if not is_text(cells):
+        few = kinds([cells], len(cells))
+        maps = cells.take(pa.array(few.first)).to_pylist()
+        return Distinct(few.of, [rename(said(dict(cell or ()))) for cell in maps])
+    encoded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+    read = [parsed(cell) for cell in encoded.dictionary.to_pylist()]
     codes = np.asarray(pc.fill_null(encoded.indices, len(read))).astype(np.int64)
     return Distinct(codes, [None if found is None else rename(found) for found in [*read, {}]])
-
-
-def written(maps: pa.Array) -> pa.Array:
-    """Each map as one text, never null."""
-    whole = pa.concat_arrays([maps])  # a slice's offsets would not begin at 0
-    pairs = pc.binary_join_element_wise(
-        whole.keys, whole.items, "\x1d", null_handling="replace", null_replacement="\x1c"
-    )
-    return pc.fill_null(pc.binary_join(pa.ListArray.from_arrays(whole.offsets, pairs), "\x1e"), "")
 
 
 def parsed(cell: str | None) -> Labels | None:

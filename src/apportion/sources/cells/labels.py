@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.kinds import kinds
 from apportion.model.rows import LABELS
 from apportion.sources.cells.parsed import Parsed
 from apportion.sources.cells.text import as_json, is_text, rows_where
@@ -87,14 +88,9 @@ def from_nested(column: pa.Array) -> pa.Array:
         pa.types.is_string(part.type) for part in (column.keys, column.items)
     ):
         return pa.array([entries(plain(cell)) for cell in column.to_pylist()], LABELS)
-    whole = pa.concat_arrays([column])  # a slice's offsets would not begin at 0
-    written = pc.binary_join_element_wise(
-        whole.keys, whole.items, "\x1d", null_handling="replace", null_replacement="\x1c"
-    )
-    texts = pc.fill_null(pc.binary_join(pa.ListArray.from_arrays(whole.offsets, written), "\x1e"), "")
-    _, first, which = np.unique(np.asarray(texts.dictionary_encode().indices), return_index=True, return_inverse=True)
-    distinct = [entries(plain(cell)) for cell in column.take(pa.array(first)).to_pylist()]
-    return pa.array(distinct, LABELS).take(pa.array(which))
+    few = kinds([column], len(column))
+    distinct = [entries(plain(cell)) for cell in column.take(pa.array(few.first)).to_pylist()]
+    return pa.array(distinct, LABELS).take(pa.array(few.of))
 
 
 def plain(cell: Any) -> Any:
