@@ -12,9 +12,9 @@ from apportion.errors import InputError
 from apportion.model.money import LARGEST
 from apportion.model.numbers import parse_decimal
 from apportion.model.rows import MONEY
-from apportion.sources.cells.money import money, reason
+from apportion.sources.cells.money import money, read_texts, reason
 from apportion.sources.cells.parsed import Parsed
-from apportion.sources.cells.text import is_text, lost, per_distinct, rows_where
+from apportion.sources.cells.text import is_text, lost, per_distinct
 
 FINE_PLACES = 36
 FINE = pa.decimal256(58, FINE_PLACES)
@@ -46,13 +46,7 @@ def fine(column: pa.Array) -> Parsed:
 
 def read(texts: pa.Array) -> pa.Array:
     """Null where there is none or it does not fit."""
-    plain = pc.match_substring_regex(texts, PLAIN)
-    values = pc.cast(pc.if_else(plain, texts, None), FINE)
-    others = rows_where(pc.invert(plain))
-    if not others:
-        return values
-    mask = pc.fill_null(pc.invert(plain), fill_value=False)
-    return pc.replace_with_mask(values, mask, pa.array([at_places(texts[row].as_py()) for row in others], FINE))
+    return read_texts(texts, PLAIN, FINE, at_places)
 
 
 def at_places(text: str) -> Decimal | None:

@@ -4,6 +4,7 @@ A binary (double) column never held an exact decimal: its shortest text that rea
 that has beyond 18 places is rounded half to even.
 """
 
+from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
 import numpy as np
@@ -38,14 +39,18 @@ def money(column: pa.Array) -> Parsed:
 
 def parse_text(column: pa.Array) -> pa.Array:
     """Null where there is none or it does not fit."""
-    plain = pc.match_substring_regex(column, PLAIN)
-    values = pc.cast(pc.if_else(plain, column, None), MONEY)
+    return read_texts(column, PLAIN, MONEY, fitting)
+
+
+def read_texts(texts: pa.Array, pattern: str, kind: pa.DataType, read: Callable[[str], Decimal | None]) -> pa.Array:
+    """Those of a pattern as Arrow reads them, the others one by one."""
+    plain = pc.match_substring_regex(texts, pattern)
+    values = pc.cast(pc.if_else(plain, texts, None), kind)
     others = rows_where(pc.invert(plain))
     if not others:
         return values
-    parsed = {row: fitting(column[row].as_py()) for row in others}
-    mask = pc.and_(column.is_valid(), pc.fill_null(pc.invert(plain), fill_value=False))
-    return pc.replace_with_mask(values, mask, pa.array([parsed[row] for row in others], MONEY))
+    mask = pc.fill_null(pc.invert(plain), fill_value=False)
+    return pc.replace_with_mask(values, mask, pa.array([read(texts[row].as_py()) for row in others], kind))
 
 
 def fitting(cell: str) -> Decimal | None:
