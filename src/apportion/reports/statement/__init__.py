@@ -1,0 +1,1 @@
+"""What one owner receives for one period."""
