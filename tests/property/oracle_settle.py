@@ -252,7 +252,7 @@ def adjust(facts: Facts, ledger: list[Entry]) -> None:
             ledger += [
                 new
                 for entry in in_reach(rule, ledger)
-                for new in transfer(entry, -rule.percent / 100, "adjustment", "", facts.team(rule.sponsor))
+                for new in transfer(entry, -rule.percent / 100, "adjustment", rule.why, facts.team(rule.sponsor))
             ]
     for rule in facts.policy.adjustments:
         if rule.percent is None:
@@ -273,7 +273,7 @@ def bound(facts: Facts, rule: Adjustment, ledger: list[Entry]) -> list[Entry]:
     whole = sum(sizes.values(), ZERO)
     found: list[Entry] = []
     for (bill, currency, component, pool, day, who), size in sizes.items():
-        change = Entry(bill, currency, component, pool, day, "adjustment", "", who, (wanted - total) * size / whole)
+        change = Entry(bill, currency, component, pool, day, "adjustment", rule.why, who, (wanted - total) * size / whole)
         found += [change, replace(change, reason="subsidy", who=facts.team(rule.sponsor), amount=-change.amount)]
     return found
 

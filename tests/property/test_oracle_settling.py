@@ -179,11 +179,11 @@ def test_what_a_cap_takes_off_is_shared_by_size_whatever_the_sign() -> None:
     found = owed(by_hand(rules, lines, [usage("a", 0, 1)]), "component", "reason", "cause")
     assert found == {
         ("a", "compute", "usage", ""): 80,
-        ("a", "compute", "adjustment", ""): -24,
-        ("office", "compute", "subsidy", ""): 24,
+        ("a", "compute", "adjustment", "x"): -24,
+        ("office", "compute", "subsidy", "x"): 24,
         ("a", "other", "usage", ""): -20,
-        ("a", "other", "adjustment", ""): -6,
-        ("office", "other", "subsidy", ""): 6,
+        ("a", "other", "adjustment", "x"): -6,
+        ("office", "other", "subsidy", "x"): 6,
     }
 
 

@@ -43,7 +43,7 @@ from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
 from apportion.policy.methods import SERVICES
 
-RULES = "3"  # raised whenever the same evidence and policy may give other figures, so that old postings are not taken for false ones
+RULES = "4"  # raised whenever the same evidence and policy may give other figures, so that old postings are not taken for false ones
 STATED = ("direct", "even", "fixed")
 NOT_SHARED = (*STATED, "by_cost", *SERVICES)  # by usage
 BOUNDS = ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s")

@@ -59,8 +59,8 @@ def adjust(account: Account, rule: Adjustment, books: Books) -> Account:
     out = Account()
     sponsor = books.bearers.number(declared(rule.sponsor, books.policy))
     for entry, moved in moves:
-        out.add(entry._replace(reason="adjustment", cause=""), moved)
-        out.add(entry._replace(reason="subsidy", cause="", bearer=sponsor), -moved)
+        out.add(entry._replace(reason="adjustment", cause=rule.why), moved)
+        out.add(entry._replace(reason="subsidy", cause=rule.why, bearer=sponsor), -moved)
     return out
 
 
