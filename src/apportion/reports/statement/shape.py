@@ -18,7 +18,7 @@ LEVELS = (
     "project",
     "user",
 )  # from the top; each level's children are the next one's
-DRIVERS = ("volume", "price", "mix", "idle", "policy", "overhead", "adjustments", "corrections", "other")
+DRIVERS = ("volume", "price", "mix", "direct", "idle", "policy", "overhead", "adjustments", "corrections", "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,8 @@ class Rule:
 class Statement:
     """`number` is that of the invoice, empty where nothing is charged or the period is still open (`issued` is empty then too).
 
-    `charged` is the part of `owed` that is booked; the rest is shown only. `summary` and each of `parts` and `children` add up to `owed`.
+    `charged` is what is booked: the part of `owed` that is not only shown, and what this owner carries (`carried`) for owners who are only
+    shown their cost. `summary` and each of `parts` and `children` add up to `owed`.
     """
 
     template: str
@@ -143,6 +144,7 @@ class Statement:
     basis: str
     owed: int
     charged: int
+    carried: int
     before: int | None
     summary: tuple[Line, ...]
     changes: tuple[Change, ...]
