@@ -50,6 +50,22 @@ HEADS = [
     ("policy-missing-key", HEAD + "fx: §{rate: month_end}\n", "add table"),
 ]
 
+FINANCE = [
+    ("policy-value", pool("meter: gpu, mode: §chargebak"), "did you mean 'chargeback'?"),
+    ("policy-template", HEAD + 'statements: {number: §"INV-{nummer}"}\n', "did you mean 'number'?"),
+    ("policy-template", HEAD + 'statements: {number: §"INV-{year}"}\n', "known: {number}, {period}, {year}"),
+    ("policy-template", HEAD + 'statements: {number: §"{number"}\n', "known: {number}"),
+    ("policy-type", HEAD + "statements: {number: §[a]}\n", ""),
+    ("policy-unknown-key", HEAD + "statements: {§isuer: us}\n", "did you mean 'issuer'?"),
+    ("policy-type", HEAD + "journal: §2400\n", "clearing"),
+    ("policy-type", HEAD + "journal: {clearing: {AWS: §[a]}}\n", ""),
+    ("policy-value", HEAD + "journal: {clearing: {§" + "a" * 501 + ": '1'}}\n", ""),
+    ("policy-unknown-key", HEAD + "journal: {central: {§acount: '1'}}\n", "did you mean 'account'?"),
+    ("policy-value", HEAD + "journal: {reasons: {§idel: '1'}}\n", "did you mean 'idle'?"),
+    ("policy-value", HEAD + "journal: {negative: §flipped}\n", "known: kept, turned"),
+    ("policy-value", HEAD + "journal: {accounts: {compute: §_x}}\n", "another name"),
+]
+
 RULES = [
     ("policy-type", HEAD + "teams: §[vision]\n", ""),
     ("policy-type", HEAD + "teams: {vision: §research}\n", "cost_centre"),
@@ -315,7 +331,7 @@ YAMLS = [
 ]
 
 
-@pytest.mark.parametrize(("code", "marked", "hint"), [*HEADS, *RULES, *POOLS, *YAMLS])
+@pytest.mark.parametrize(("code", "marked", "hint"), [*HEADS, *RULES, *FINANCE, *POOLS, *YAMLS])
 def test_refused_with_code_place_and_remedy(code: str, marked: str, hint: str) -> None:
     error, place = refusal(marked)
     assert (error.code, error.where) == (code, place), error

@@ -37,6 +37,8 @@ def test_the_example_is_valid() -> None:
         "pools: {p: {costs: {a: b}, meter: {gpu: 9, cpu: 0.9}, driver: {blend: 0.5}, idle: reservation}}\n",
         "pools: {p: {costs: {a: 1}, by: cost, over: [a, b]}}\n",
         'facets: [{when: {a: b}, model: "{c}", outcome: failed}]\n',
+        "journal: {clearing: 2400, central: {account: 6900}, accounts: {compute: 6100}, reasons: {idle: 1}}\n",
+        "journal: {clearing: {'AWS *': 2401, otherwise: 2400}, negative: kept}\nstatements: {number: '{number}'}\n",
     ],
 )
 def test_right(right: str) -> None:
@@ -48,6 +50,8 @@ def test_right(right: str) -> None:
     [
         "poools: {}\n",
         "basis: gross\n",
+        "journal: {reasons: {idel: 1}}\n",
+        "pools: {p: {costs: {a: b}, by: cost, mode: free}}\n",
         "teams: {a: {mode: x}}\n",
         "owners: [{team: x}]\n",
         "owners: [{when: x, team: x}]\n",

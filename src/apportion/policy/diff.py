@@ -9,13 +9,14 @@ from typing import Any, Literal
 from apportion.policy.clause import Clause
 from apportion.policy.document import Policy
 from apportion.policy.pools import Pool
-from apportion.policy.rules import Dated
+from apportion.policy.rules import Dated, Team
 from apportion.policy.tree import Path, plain
 from apportion.policy.version import order_counts
 
 Effect = Literal["no effect", "forward", "restates"]
 ABSENT = None  # no key of a policy is ever null, so None stands for "not there"
 OTHER_NAMES = {"policy": "name", "class": "class_", "from": "from_", "blend": "alpha", "by": "method"}
+TOLD = ("policy", "quotas", "statements", "journal")  # sections that no figure depends on
 ONE_DAY = timedelta(days=1)
 
 
@@ -43,6 +44,8 @@ class Change:
             what = f"{name} changes from {words(self.old)} to {words(self.new)}"
         if self.effect == "no effect":
             return f"{what}; no figure changes"
+        if _is_mode(self.path):
+            return f"{what}; months from {self.since} on are charged by it unless they are closed"
         if self.effect == "forward":
             return f"{what}; from {self.since} on"
         return f"{what}; restates figures since {self.since}"
@@ -117,9 +120,11 @@ def _compare_items(path: Path, before: Path, old: list[Any], new: list[Any]) -> 
 def _since(difference: _Difference, old: Policy, new: Policy) -> date | None:
     """The first day whose figures may differ; None where no figure does."""
     path = difference.path
-    told_only = path[0] in ("policy", "quotas") or (path[0] == "adjustments" and path[2:] == ("why",))
+    told_only = path[0] in TOLD or (path[0] == "adjustments" and path[2:] == ("why",))
     if told_only or (not difference.order and _meaning(old, difference.old_path) == _meaning(new, path)):
         return None
+    if _is_mode(path) and path[0] == "teams":
+        return _mode_differs(old, new, str(path[1]))
     rules = [rule for rule in (_dated_rule(old, difference.old_path), _dated_rule(new, path)) if rule is not None]
     if not rules:
         return new.effective
@@ -159,6 +164,17 @@ def _dated_rule(policy: Policy, path: Path) -> Dated | None:
         case _:
             return None
     return rules[step] if step < len(rules) else None
+
+
+def _is_mode(path: Path) -> bool:
+    """It changes who is charged, and nothing that is posted."""
+    return (path[0], *path[2:]) in (("teams", "mode"), ("teams", "from"), ("pools", "mode"))
+
+
+def _mode_differs(old: Policy, new: Policy, name: str) -> date | None:
+    before, after = (policy.teams.get(name, Team()) for policy in (old, new))
+    turns = {new.effective, *(team.from_ for team in (before, after) if team.from_ and team.from_ > new.effective)}
+    return next((day for day in sorted(turns) if before.mode_on(day) != after.mode_on(day)), None)
 
 
 def path_text(path: Path) -> str:

@@ -11,6 +11,7 @@ from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.times import zone_named
 from apportion.policy.clause import Clause, nearest, shown, wrong
 from apportion.policy.fields import Day, MeterName, Name
+from apportion.policy.finance import Journal, Statements
 from apportion.policy.pools import Basis, Pool
 from apportion.policy.rules import Adjustment, Closing, FacetRule, Fx, NodeRule, OwnerRule, Quota, ReservationRule, Team
 from apportion.policy.tree import Node, find
@@ -91,6 +92,8 @@ class Policy(Clause):
     basis: Basis = "effective"
     fx: Fx | None = None
     close: Closing | None = None
+    statements: Statements = Statements()
+    journal: Journal = Journal()
     teams: dict[Name, Team] = {}
     carried_by: dict[Carried, Name] = {}
     decides: dict[MeterName, Witnesses] = {}

@@ -29,6 +29,7 @@ from apportion.policy.pool_parts import (
     Shares,
     Times,
 )
+from apportion.policy.rules import Mode
 
 Slot = Literal["period", "day", "hour"]
 Basis = Literal["effective", "billed", "list", "net"]
@@ -69,6 +70,7 @@ class Pool(Clause):
     serves: Serves = {}
     component: Name | None = None
     basis: Basis | None = None
+    mode: Mode = "chargeback"
     on_zero: Literal["unallocated", "even", "error"] = "unallocated"
 
     @property

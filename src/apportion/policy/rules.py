@@ -29,14 +29,22 @@ from apportion.policy.match import fill
 FACETS = ("phase", "framework", "model", "experiment", "outcome")
 
 
+Mode = Literal["showback", "chargeback"]
+
+
 class Team(Clause):
-    """`from` is the day from which the team's mode holds."""
+    """`from` is the day from which the team's mode holds; before it the other did."""
 
     department: Name = ""
     cost_centre: Name = ""
     class_: Name = Field("", alias="class")
-    mode: Literal["showback", "chargeback"] = "showback"
+    mode: Mode = "showback"
     from_: Day | None = Field(None, alias="from")
+
+    def mode_on(self, day: date) -> Mode:
+        if self.from_ is None or self.from_ <= day:
+            return self.mode
+        return "showback" if self.mode == "chargeback" else "chargeback"
 
 
 class Dated(Clause):

@@ -32,5 +32,7 @@ def canonical(node: Node, path: Path = ()) -> Any:
 
 
 def order_counts(path: Path) -> bool:
-    """Overheads are shared pool after pool, and the first glob that matches gives the weight."""
-    return path == ("pools",) or (len(path) == 4 and path[0] == "pools" and path[2] == "weights")
+    """Overheads are shared pool after pool, and the first glob that matches gives the weight or the account."""
+    return path in (("pools",), ("journal", "clearing")) or (
+        len(path) == 4 and path[0] == "pools" and path[2] == "weights"
+    )
