@@ -15,6 +15,7 @@ from apportion.books.backup import backup
 from apportion.books.catalog import Evidence
 from apportion.books.close import close, read_close
 from apportion.books.database import reading, writing
+from apportion.books.documents import last_number, read_texts
 from apportion.books.failures import spoken
 from apportion.books.gc import collect
 from apportion.books.ingest import ingest
@@ -176,6 +177,16 @@ class Books:
         """In the order of the calendar."""
         with spoken(), reading(self.engine) as connection:
             return sorted(connection.scalars(select(record.closes.c.period)))
+
+    def statements(self, period: str, level: str, owner: str = "") -> list[str]:
+        """Those that were issued when a period was closed, of all owners at a level or of one, in canonical JSON."""
+        with spoken(), reading(self.engine) as connection:
+            return read_texts(connection, str(period), level, owner)
+
+    def last_number(self) -> int:
+        """Of the invoices that were issued so far."""
+        with spoken(), reading(self.engine) as connection:
+            return last_number(connection)
 
     def posted(self, period: str | None = None, *, kinds: Sequence[str] = (), as_of_s: int | None = None) -> pa.Table:
         """Of all periods or one; of all kinds of runs or some; as they stood at a second, or now."""

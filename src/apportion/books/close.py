@@ -1,7 +1,7 @@
 """A period is closed: once, with what it comes to in minor units, as a link of the chain. From then on nothing is posted in it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -14,9 +14,10 @@ from apportion.books.catalog import Evidence
 from apportion.books.chain import rows_digest, told
 from apportion.books.content import Content, Totals, bill_days_digest, totals
 from apportion.books.database import reading, writing
+from apportion.books.documents import check_documents, check_numbers, keep, kept_of, read_kept, told_rows
 from apportion.books.ledger import link_number
 from apportion.books.post import is_closed, moved, posted_rows, run_row
-from apportion.books.shapes import CLOSE, Closed, Finding, Run
+from apportion.books.shapes import CLOSE, Closed, Finding, Kept, Run
 from apportion.books.shapes import Close as Closing
 from apportion.errors import BooksError, require_equal
 from apportion.model.currencies import grains_per_minor
@@ -35,6 +36,7 @@ def close(evidence: Evidence, closing: Closing) -> Closed:
         run = run_of(closing)
         check_unmoved(connection, run)
         require_equal(f"{closing.period} in minor units", rounded(connection, closing.period), sums_of(minor))
+        check_numbers(connection, closing.documents)
         row = run_row(connection, content_of(run, closing, minor), 0)
         row["head_after"] = row["hash"]
         connection.execute(insert(record.runs), [row])
@@ -42,6 +44,7 @@ def close(evidence: Evidence, closing: Closing) -> Closed:
         connection.execute(
             insert(record.closes).values(period=closing.period, run_id=run.run_id, checks=checks, minor=packed(minor))
         )
+        keep(connection, closing.period, closing.documents)
         connection.execute(delete(record.periods).where(record.periods.c.period == closing.period))
         connection.execute(insert(record.periods).values(period=closing.period, status="closed"))
         note(connection, "run", told(row), closing.why)
@@ -67,12 +70,14 @@ def run_of(closing: Closing) -> Run:
 
 
 def content_of(run: Run, closing: Closing, minor: pa.Table) -> Content:
-    return Content(run, "{}", "{}", [], {}, bill_days_digest({}), close_digest(closing.checks, minor))
+    documents = [kept_of(document) for document in closing.documents]
+    return Content(run, "{}", "{}", [], {}, bill_days_digest({}), close_digest(closing.checks, minor, documents))
 
 
-def close_digest(checks: Mapping[str, str], minor: pa.Table) -> str:
+def close_digest(checks: Mapping[str, str], minor: pa.Table, documents: Sequence[Kept]) -> str:
     rows = zip(*(column.to_pylist() for column in minor.columns), strict=True)
-    return rows_digest([("checks", *(f"{name}={said}" for name, said in sorted(checks.items()))), *rows])
+    said = ("checks", *(f"{name}={said}" for name, said in sorted(checks.items())))
+    return rows_digest([said, *rows, *told_rows(documents)])
 
 
 def check_unmoved(connection: Connection, run: Run) -> None:
@@ -112,7 +117,8 @@ def stored(connection: Connection, period: str) -> Closed | None:
     if row is None:
         return None
     return Closed(
-        period, row.run_id, row.policy_version, unpacked(row.minor), json.loads(row.checks), row.cause, row.head_after, row.posted_s
+        period, row.run_id, row.policy_version, unpacked(row.minor), json.loads(row.checks), row.cause, row.head_after, row.posted_s,
+        tuple(read_kept(connection, period)),
     )  # fmt: skip
 
 
@@ -126,11 +132,12 @@ def check_closes(connection: Connection) -> Iterator[Finding]:
         if run is None or found is None or run.period != row.period:
             yield Finding("close-changed", where, "no link of the ledger knows it")
             continue
-        if close_digest(found.checks, found.minor) != run.content_sha256:
-            yield Finding("close-changed", where, "its minor units or its checks were changed")
+        if close_digest(found.checks, found.minor, found.documents) != run.content_sha256:
+            yield Finding("close-changed", where, "its minor units, checks or statements were changed")
         if rounded(connection, row.period, record.entries.c.seq < run.seq) != sums_of(found.minor):
             yield Finding("close-changed", where, "its minor units do not add up to the bills")
         if not is_closed(connection, row.period):
             yield Finding("close-changed", where, "the period is open again")
     for run_id in known:
         yield Finding("close-changed", f"run {run_id}", "what was closed is missing")
+    yield from check_documents(connection)

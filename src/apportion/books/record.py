@@ -98,6 +98,11 @@ closes = Table(
     text("period", key=True), Column("run_id", Text, nullable=False, unique=True), text("checks"),
     Column("minor", LargeBinary, nullable=False),
 )  # fmt: skip
+documents = Table(
+    "documents", record,
+    text("period", key=True), text("level", key=True), text("owner", key=True), text("currency", key=True),
+    whole("number"), text("label"), whole("amount"), text("sha256"), Column("body", LargeBinary, nullable=False),
+)  # fmt: skip
 audit = Table(
     "audit", record,
     Column("id", Seq, primary_key=True), whole("at_s"), text("who"), text("what"), text("detail"), later("why"), later("head"), later("hash"),
@@ -144,7 +149,7 @@ files = Table(
 )  # fmt: skip
 
 # The chain proves that nobody changed a posting; these make it hard to do by mistake.
-APPEND_ONLY = (entries, runs, bill_days, closes, audit)
+APPEND_ONLY = (entries, runs, bill_days, closes, documents, audit)
 REFUSE_ON_POSTGRES = """
 CREATE OR REPLACE FUNCTION apportion_append_only() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$

@@ -87,6 +87,32 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """A statement as it is issued. `number` is that of an invoice, 0 where nothing is charged; `label` is how it is written."""
+
+    level: str
+    owner: str
+    currency: str
+    number: int
+    label: str
+    amount: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A statement that was issued; `sha256` is that of its text."""
+
+    level: str
+    owner: str
+    currency: str
+    number: int
+    label: str
+    amount: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """The end of a period. `minor` is what it comes to in whole minor units; `checks` is what was looked at, and what it said, by name.
 
@@ -99,6 +125,7 @@ class Close:
     checks: Mapping[str, str]
     expected_head: str
     why: str = ""
+    documents: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +138,7 @@ class Closed:
     why: str
     head: str
     closed_s: int
+    documents: tuple[Kept, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ A bill's exact sum is rounded once, half to even, and shared down its tree: cost
 component, pool, reason and cause of a charge. Each node is less than one unit from its exact amount.
 """
 
+from collections.abc import Sequence
 from itertools import groupby
 
 import pyarrow as pa
@@ -11,9 +12,12 @@ import pyarrow as pa
 from apportion.engine.rounding import Leaf, descend
 from apportion.model.currencies import grains_per_minor
 from apportion.model.money import half_even, to_grains
-from apportion.model.rows import MINOR, MINOR_KEY
+from apportion.model.rows import MINOR, MINOR_KEY, TEXT
 
 ROOT = 2  # bill and currency
+APART = pa.schema(
+    [*(MINOR.field(name) for name in MINOR_KEY), pa.field("run", TEXT, nullable=False), MINOR.field("amount")]
+)
 
 
 def minor_units(posted: pa.Table) -> pa.Table:
@@ -26,6 +30,32 @@ def minor_units(posted: pa.Table) -> pa.Table:
     for (_, currency), group in groupby(ordered, key=lambda item: item[0][:ROOT]):
         items, unit = list(group), grains_per_minor(currency)
         descend(items, ROOT, half_even(sum(grains for _, grains in items), unit), unit, given)
-    kept = [(*leaf, amount) for leaf, amount in sorted(given.items()) if amount]
-    columns = list(zip(*kept, strict=True)) if kept else [()] * len(MINOR.names)
-    return pa.table([pa.array(column, field.type) for column, field in zip(columns, MINOR, strict=True)], schema=MINOR)
+    return table_of(MINOR, [(*leaf, amount) for leaf, amount in sorted(given.items()) if amount])
+
+
+def apart(minor: pa.Table, others: pa.Table) -> pa.Table:
+    """The same amounts with those of some runs apart: each run's part of a row is rounded by itself, and the rest is of no run.
+
+    `others` holds what such runs posted in the period: the key of a row, `run` and the exact amount.
+    """
+    keys = [*MINOR_KEY, "run"]
+    rest = dict(
+        zip(
+            zip(*(minor[name].to_pylist() for name in MINOR_KEY), strict=True), minor["amount"].to_pylist(), strict=True
+        )
+    )
+    found = others.group_by(keys).aggregate([("amount", "sum")])
+    rows = []
+    for *key, run, exact in zip(*(found[name].to_pylist() for name in [*keys, "amount_sum"]), strict=True):
+        amount = half_even(to_grains(exact), grains_per_minor(key[1]))
+        rest[tuple(key)] = rest.get(tuple(key), 0) - amount
+        rows.append((*key, run, amount))
+    rows += [(*key, "", amount) for key, amount in rest.items()]
+    return table_of(APART, sorted(row for row in rows if row[-1]))
+
+
+def table_of(schema: pa.Schema, rows: Sequence[tuple[object, ...]]) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema.names)
+    return pa.table(
+        [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+    )

@@ -9,6 +9,7 @@ from apportion.model.times import Period
 from apportion.verbs.closing import Look, looks
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
+from apportion.verbs.statement import documents
 from apportion.verbs.steps import Step, silent
 
 
@@ -56,5 +57,6 @@ def close(project: Project, period: Period | str, override: str = "", step: Step
         checks={look.name: ("" if look.good else "no: ") + look.text for look in found},
         expected_head=head,
         why=override,
+        documents=documents(project, period, step),
     )
     return Outcome(str(period), found, project.books.close_period(closing))

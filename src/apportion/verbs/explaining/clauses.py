@@ -6,9 +6,14 @@ from apportion.verbs.explaining.story import Node
 LONGEST = 110
 
 
-def clause(policy: Policy, what: str, *path: str | int) -> Node:
+def written(policy: Policy, *path: str | int) -> tuple[int, str]:
+    """The line, and what it says."""
     line = policy.line(*path)
-    text = policy.text.split("\n")[line - 1].split(" #")[0].strip()
+    return line, policy.text.split("\n")[line - 1].split(" #")[0].strip()
+
+
+def clause(policy: Policy, what: str, *path: str | int) -> Node:
+    line, text = written(policy, *path)
     short = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
     return Node(f"{what}: {policy.file}:{line}  {short}", {"file": policy.file, "line": line, "text": text})
 

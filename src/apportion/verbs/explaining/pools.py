@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from apportion.model.rows import REASONS
 from apportion.policy.document import Policy
 from apportion.policy.methods import VALUES_TEAMS
+from apportion.policy.pools import Pool
 from apportion.policy.services import ends_of
 from apportion.reports.sums import grouped, share_of, total
 from apportion.reports.words import add_up, digits, percent, shown
@@ -82,12 +83,7 @@ def causes(rows: pa.Table, currency: str) -> tuple[Node, ...]:
 
 def steps_of(scene: Scene, pool: str, reasons: Mapping[str, Decimal], currency: str) -> tuple[Node, ...]:
     policy, rule = scene.policy, scene.policy.pools[pool]
-    how = f"shared by {rule.method.removeprefix('by_').replace('_', ' ')}" + (
-        f" over {', '.join(rule.meter)} ({rule.driver.kind}), {'teams compared by' if rule.method in VALUES_TEAMS else 'one price per'} {rule.slot}"
-        if rule.meter
-        else ""
-    )
-    steps = [clause(policy, how, "pools", pool), lines_node(scene.placed, pool, scene.whose.span)]
+    steps = [clause(policy, how_shared(rule), "pools", pool), lines_node(scene.placed, pool, scene.whose.span)]
     steps += conversion_nodes(scene.computed, scene.placed, pool)
     steps += [
         clause(policy, f"receives {percent_of(ends[pool])} of what {name} costs", "pools", name, "serves")
@@ -114,6 +110,14 @@ def steps_of(scene: Scene, pool: str, reasons: Mapping[str, Decimal], currency: 
     if "subsidy" in reasons and team:
         steps += sponsored_clauses(policy, team, pool)
     return tuple(steps)
+
+
+def how_shared(rule: Pool) -> str:
+    how = f"shared by {rule.method.removeprefix('by_').replace('_', ' ')}"
+    if not rule.meter:
+        return how
+    each = "teams compared by" if rule.method in VALUES_TEAMS else "one price per"
+    return f"{how} over {', '.join(rule.meter)} ({rule.driver.kind}), {each} {rule.slot}"
 
 
 def percent_of(part: Fraction) -> str:

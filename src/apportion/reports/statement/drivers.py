@@ -1,0 +1,121 @@
+"""Why an owner owes another amount than the period before, pool by pool: in whole minor units that add up to the difference.
+
+Of what is charged for use, with the pool's average price of a unit before and now (P0, P1) and the owner's units (U0, U1):
+
+    volume   (U1 - U0) x P0          the owner used more or less
+    price    U1 x (P1 - P0)          a unit of the pool costs another amount
+    mix      the rest                other hours, weights or classes than the average of the pool
+
+Where nobody counts units, the bills of the owner's own things changed: `direct`. What the policy changed is this period under its rules
+less this period under those of the period before. Every driver is a sum over owners, so that children add up to their parents.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from fractions import Fraction
+
+import pyarrow as pa
+
+from apportion.model.rows import IDLE
+from apportion.reports.statement.facts import CHANGES, OWNER
+
+LEAF = ("currency", *OWNER, "pool")
+USE = ("usage", "burst")
+OF_REASON = {
+    "idle": "idle",
+    "overhead": "overhead",
+    "credit": "adjustments",
+    "adjustment": "adjustments",
+    "subsidy": "adjustments",
+}
+OF_KIND = {"correction": "corrections", "credit": "adjustments", "reclass": "adjustments"}
+Leaf = tuple[str, ...]
+Sums = Mapping[tuple[Leaf, str], int]
+
+
+def changes(
+    now: pa.Table, before: pa.Table, same_policy: pa.Table | None, units: tuple[pa.Table, pa.Table]
+) -> pa.Table:
+    """`same_policy` is this period under the policy of the period before, where that is another; `units` are the work of both."""
+    present, past = by_driver(now), by_driver(before)
+    fair = present if same_policy is None else by_driver(same_policy)
+    counted = (by_leaf(units[1]), by_leaf(units[0]))
+    prices = average_prices(past, counted[0]), average_prices(fair, counted[1])
+    rows = []
+    for leaf in sorted({leaf for sums in (present, past, fair) for leaf, _ in sums}):
+        moved: dict[str, int] = defaultdict(int)
+        for driver in {name for sums in (present, past, fair) for name in DRIVEN if (leaf, name) in sums}:
+            change = fair.get((leaf, driver), 0) - past.get((leaf, driver), 0)
+            moved["policy"] += present.get((leaf, driver), 0) - fair.get((leaf, driver), 0)
+            for name, amount in (used(leaf, change, counted, prices) if driver == "use" else {driver: change}).items():
+                moved[name] += amount
+        rows += [(*leaf, driver, amount) for driver, amount in sorted(moved.items()) if amount]
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(CHANGES.names)
+    return pa.table(
+        [pa.array(column, field.type) for column, field in zip(columns, CHANGES, strict=True)], schema=CHANGES
+    )
+
+
+DRIVEN = ("use", "idle", "overhead", "adjustments", "corrections", "other")
+
+
+def by_driver(placed: pa.Table) -> dict[tuple[Leaf, str], int]:
+    sums: dict[tuple[Leaf, str], int] = defaultdict(int)
+    names = [*LEAF, "reason", "of", "kind"]
+    rows = placed.group_by(names).aggregate([("amount", "sum")])
+    for *leaf, reason, of, kind, amount in zip(
+        *(rows[name].to_pylist() for name in [*names, "amount_sum"]), strict=True
+    ):
+        sums[tuple(leaf), driver_of(reason, of, kind)] += amount
+    return sums
+
+
+def driver_of(reason: str, of: str, kind: str) -> str:
+    if kind in OF_KIND:
+        return OF_KIND[kind]
+    if of:
+        return "idle" if of == IDLE else "other"
+    return "use" if reason in USE else OF_REASON.get(reason, "other")
+
+
+def by_leaf(work: pa.Table) -> dict[Leaf, int]:
+    rows = work.group_by(list(LEAF)).aggregate([("unit_seconds", "sum")])
+    leaves = zip(*(rows[name].to_pylist() for name in LEAF), strict=True)
+    return {leaf: int(units or 0) for leaf, units in zip(leaves, rows["unit_seconds_sum"].to_pylist(), strict=True)}
+
+
+def average_prices(sums: Sums, units: Mapping[Leaf, int]) -> dict[tuple[str, str], Fraction]:
+    """What a unit of each pool cost, of those that were counted, by currency."""
+    money, counted = defaultdict[tuple[str, str], int](int), defaultdict[tuple[str, str], int](int)
+    for leaf, amount in units.items():
+        counted[leaf[0], leaf[-1]] += amount
+        money[leaf[0], leaf[-1]] += sums.get((leaf, "use"), 0)
+    return {pool: Fraction(money[pool], amount) for pool, amount in counted.items() if amount}
+
+
+def used(
+    leaf: Leaf,
+    change: int,
+    units: tuple[Mapping[Leaf, int], Mapping[Leaf, int]],
+    prices: tuple[Mapping[tuple[str, str], Fraction], ...],
+) -> dict[str, int]:
+    pool = (leaf[0], leaf[-1])
+    price = [known[pool] for known in prices if pool in known]
+    past, now = (known.get(leaf, 0) for known in units)
+    if not price or not (past or now):
+        return {"direct": change}
+    exact = {"volume": (now - past) * price[0], "price": now * (price[-1] - price[0])}
+    return with_rest(change, exact, "mix")
+
+
+def with_rest(total: int, exact: Mapping[str, Fraction], rest: str) -> dict[str, int]:
+    """Whole amounts that add up. Where nothing but rounding is left, the largest takes it."""
+    whole = {name: round(amount) for name, amount in exact.items()}
+    left = total - sum(whole.values())
+    if total - sum(exact.values()) == 0 and any(exact.values()):
+        return added(whole, max(exact, key=lambda name: (abs(exact[name]), name)), left)
+    return added(whole, rest, left)
+
+
+def added(whole: dict[str, int], name: str, amount: int) -> dict[str, int]:
+    return {**whole, name: whole.get(name, 0) + amount}

@@ -1,0 +1,108 @@
+"""What each owner owes for a month, and why: as it was issued when the month was closed, or a draft while it is open."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from apportion.books.shapes import Closed, Document
+from apportion.errors import ProjectError
+from apportion.model.times import Period
+from apportion.policy.document import Policy
+from apportion.reports.statement.build import statements as built
+from apportion.reports.statement.facts import Facts
+from apportion.reports.statement.shape import LEVELS, Statement, from_json, to_json
+from apportion.verbs.agreement import policy_of_version
+from apportion.verbs.periods import as_period
+from apportion.verbs.project import Project
+from apportion.verbs.report import end_of
+from apportion.verbs.settings import nearest
+from apportion.verbs.stating.gather import gather, shelf_of
+from apportion.verbs.steps import Step, silent
+
+BILLED = "team"  # the level whose statements are invoices
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Statements of all owners at a level, or of one; `as_of` is a day: as the books stood at its end."""
+
+    period: Period | str
+    level: str = BILLED
+    owner: str = ""
+    as_of: str = ""
+
+
+def statements(project: Project, wanted: Wanted, step: Step = silent) -> list[Statement]:
+    period = as_period(wanted.period)
+    if wanted.level not in LEVELS:
+        raise ProjectError(
+            "unknown-level", f"there is no level {wanted.level!r}", hint=nearest(wanted.level, LEVELS, "levels")
+        )
+    until_s = end_of(project, wanted.as_of) if wanted.as_of else None
+    closed = project.books.closed(str(period))
+    if closed is not None and closed.documents and (until_s is None or closed.closed_s <= until_s):
+        return issued(project, closed, wanted)
+    return drafts(project, period, wanted, until_s, step)
+
+
+def issued(project: Project, closed: Closed, wanted: Wanted) -> list[Statement]:
+    """Word for word; the day of issue is that of the close, which is no part of what was said."""
+    texts = project.books.statements(closed.period, wanted.level, wanted.owner)
+    if not texts:
+        names = {one.owner for one in closed.documents if one.level == wanted.level}
+        raise unknown(wanted, closed.period, names)
+    zone = ZoneInfo(policy_of_version(project, closed.policy_version).time_zone)
+    day = datetime.fromtimestamp(closed.closed_s, zone).date().isoformat()
+    return [replace(from_json(text), issued=day) for text in texts]
+
+
+def drafts(
+    project: Project, period: Period, wanted: Wanted, until_s: int | None, step: Step = silent
+) -> list[Statement]:
+    shelf = shelf_of(project, until_s)
+    month = shelf.month(period)
+    if month is None:
+        raise ProjectError(
+            "nothing-posted", f"nothing is posted for {period}", hint=f"apportion plan --period {period}, then apply"
+        )
+    facts = gather(shelf, month, step)
+    found = list(built(facts.only(wanted.level, wanted.owner) if wanted.owner else facts, wanted.level))
+    if not found:
+        raise unknown(wanted, str(period), {one.owner for one in built(facts, wanted.level)})
+    return found
+
+
+def unknown(wanted: Wanted, period: str, names: set[str]) -> ProjectError:
+    level = wanted.level.replace("_", " ")
+    if not wanted.owner:
+        return ProjectError(
+            "unknown-owner", f"no {level} is named in {period}", hint="name it in the policy, or ask for another level"
+        )
+    return ProjectError(
+        "unknown-owner",
+        f"there is no {level} {wanted.owner!r} in {period}",
+        hint=nearest(wanted.owner, sorted(names), f"{level}s"),
+    )
+
+
+def documents(project: Project, period: Period, step: Step = silent) -> tuple[Document, ...]:
+    """Everything that is issued when a month is closed: each level's statements, and the next numbers for those who are charged."""
+    shelf = shelf_of(project)
+    month = shelf.month(period)
+    if month is None:
+        return ()
+    facts = gather(shelf, month, step)
+    step(f"writing the statements of {period}", 0, 0)
+    return tuple(numbered(facts, month.policy, period, project.books.last_number()))
+
+
+def numbered(facts: Facts, policy: Policy, period: Period, last: int) -> Iterator[Document]:
+    for level in LEVELS:
+        for made in built(facts, level):
+            number, label = 0, ""
+            if level == BILLED and made.mode == "chargeback":
+                number = last = last + 1
+                label = policy.statements.numbered(number, period)
+            text = to_json(replace(made, number=label))
+            yield Document(level, made.owner, made.currency, number, label, made.charged, text)

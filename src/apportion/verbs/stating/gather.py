@@ -1,0 +1,200 @@
+"""The facts of a period, as the ledger has them now or had them at some second."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.books.ledger import CONTRA
+from apportion.books.shapes import CLOSE, CORRECTION, PLAN, StoredRun
+from apportion.engine.minor import minor_units
+from apportion.errors import ApportionError
+from apportion.model.rows import MINOR_KEY
+from apportion.model.times import Period, parse_period
+from apportion.policy.diff import diff
+from apportion.policy.document import Policy
+from apportion.reports.statement.drivers import changes
+from apportion.reports.statement.facts import CHANGES, OWNER, WAS, Facts, Ran, Words
+from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
+from apportion.verbs.plan import compute
+from apportion.verbs.project import Project
+from apportion.verbs.stating.placing import carried, placed
+from apportion.verbs.stating.wording import DISPUTE, budgets, months_until, receivers, rules, sponsored
+from apportion.verbs.stating.working import described, owner_columns, waste, work
+from apportion.verbs.steps import Step, silent
+from apportion.verbs.world import Pins, pins_of
+
+YEAR = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """What one month comes to, with its owners' places."""
+
+    period: Period
+    policy: Policy
+    minor: pa.Table
+    placed: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The ledger's runs until some second, which is None for now."""
+
+    project: Project
+    runs: Mapping[str, StoredRun]
+    until_s: int | None = None
+
+    def policy(self, period: Period) -> Policy:
+        """That of the period's last plan; a month that holds nothing but corrections has the one in force."""
+        versions = [run.policy_version for run in self.runs.values() if run.period == str(period) and run.kind == PLAN]
+        return policy_of_version(self.project, versions[-1]) if versions else policy_for(self.project, period)
+
+    def month(self, period: Period) -> Month | None:
+        """None where nothing is posted. A closed month is what it was closed with."""
+        books = self.project.books
+        closed = next((run for run in self.runs.values() if run.kind == CLOSE and run.period == str(period)), None)
+        kept = books.closed(str(period)) if closed else None
+        minor = kept.minor if kept else minor_units(books.posted(str(period), as_of_s=self.until_s))
+        if not len(minor) and not any(run.period == str(period) for run in self.runs.values()):
+            return None
+        policy = self.policy(period)
+        return Month(period, policy, minor, placed(policy, period, minor, self.others(period), self.runs))
+
+    def others(self, period: Period) -> pa.Table:
+        """What runs that are no plans posted in a period."""
+        ids = [run.run_id for run in self.runs.values() if run.period == str(period) and run.kind not in (PLAN, CLOSE)]
+        rows = owners_side(self.project, ids)
+        return rows.select([*MINOR_KEY, "run_id", "amount"]).rename_columns([*MINOR_KEY, "run", "amount"])
+
+    @property
+    def charges(self) -> int | None:
+        """The snapshot of the charges that stood then; None for that of now."""
+        if self.until_s is None:
+            return None
+        made = (self.project.books.snapshot_of("charges", run) for run in reversed(list(self.runs)))
+        return next((snapshot for snapshot in made if snapshot is not None), None)
+
+
+def owners_side(project: Project, run_ids: list[str]) -> pa.Table:
+    rows = project.books.entries(run_id=run_ids)
+    return rows.filter(pc.invert(pc.starts_with(rows["account"], CONTRA)))
+
+
+def shelf_of(project: Project, until_s: int | None = None) -> Shelf:
+    runs = (run for run in project.books.runs() if until_s is None or run.posted_s <= until_s)
+    return Shelf(project, {run.run_id: run for run in runs}, until_s)
+
+
+def gather(shelf: Shelf, month: Month, step: Step = silent) -> Facts:
+    project, period, policy = shelf.project, month.period, month.policy
+    pins = pins_of(project)
+    before = shelf.month(period.previous)
+    step(f"reading the work of {period}", 0, 0)
+    own = work(project, policy, period, month.minor, shelf.charges)
+    kinds = described(project, policy, period, own, pins["workloads"])
+    step(f"comparing {period} with the month before", 0, 0)
+    return Facts(
+        words=words(shelf, month),
+        now=month.placed,
+        before=None if before is None else before.placed,
+        changes=CHANGES.empty_table() if before is None else moved(shelf, month, before, own),
+        work=own,
+        waste=waste(own),
+        faceted=kinds.faceted,
+        was=was(shelf, month),
+        carried=carried(policy, period, month.placed),
+        names=kinds.names,
+        runs=ran(shelf, period),
+        sponsored=sponsored(policy),
+        receivers=receivers(month.placed),
+        budgets=budgets(policy, period, spent(shelf, month)),
+        rules=rules(policy),
+    )
+
+
+def words(shelf: Shelf, month: Month) -> Words:
+    policy, said = month.policy, month.policy.statements
+    last = [run for run in shelf.runs.values() if run.period == str(month.period) and run.kind != CLOSE]
+    return Words(
+        period=str(month.period),
+        currency=policy.currency,
+        issuer=said.issuer,
+        issued="",
+        head=last[-1].head_after if last else "",
+        policy=short(policy),
+        basis=basis_of(policy),
+        dispute=said.dispute or DISPUTE,
+    )
+
+
+def moved(shelf: Shelf, month: Month, before: Month, own: pa.Table) -> pa.Table:
+    past = work(shelf.project, before.policy, before.period, before.minor, shelf.charges)
+    return changes(month.placed, before.placed, same_policy(shelf, month, before), (own, past))
+
+
+def same_policy(shelf: Shelf, month: Month, before: Month) -> pa.Table | None:
+    """This month under the policy of the month before, where that says something else of money."""
+    old, project = before.policy, shelf.project
+    if old.version == month.policy.version or all(one.effect == "no effect" for one in diff(old, month.policy)):
+        return None
+    plans = [run for run in shelf.runs.values() if run.period == str(month.period) and run.kind == PLAN]
+    if not plans:
+        return None
+    try:
+        made = compute(project, month.period, old, Pins(plans[-1].inputs)).plan
+    except ApportionError:  # what the old rules cannot share says nothing about the new ones
+        return None
+    none = month.placed.filter(pc.not_equal(month.placed["kind"], ""))
+    minor = minor_units(made.postings)
+    return pa.concat_tables(
+        [placed(month.policy, month.period, minor, shelf.others(month.period).slice(0, 0), {}), none]
+    )
+
+
+def was(shelf: Shelf, month: Month) -> pa.Table:
+    """What each owner's figure of a corrected month was before each correction that this month holds."""
+    tables = [WAS.empty_table()]
+    for run in shelf.runs.values():
+        if run.kind == CORRECTION and run.period == str(month.period):
+            rows = owners_side(shelf.project, [one.run_id for one in earlier(shelf, run)])
+            owners = owner_columns(rows, month.policy, rows)
+            columns = {"currency": rows["currency"], **owners, "amount": rows["amount"]}
+            table = pa.table(
+                [columns[name] for name in ("currency", *OWNER, "amount")], names=["currency", *OWNER, "amount"]
+            )
+            sums = table.group_by(["currency", *OWNER]).aggregate([("amount", "sum")])
+            values = {
+                **{name: sums[name] for name in ("currency", *OWNER)},
+                "run": pa.repeat(run.run_id, len(sums)),
+                "amount": sums["amount_sum"],
+            }
+            tables.append(pa.table([values[name] for name in WAS.names], names=WAS.names).cast(WAS))
+    return pa.concat_tables(tables)
+
+
+def earlier(shelf: Shelf, run: StoredRun) -> Iterator[StoredRun]:
+    """The runs that said before it what the same month's evidence comes to."""
+    for one in shelf.runs.values():
+        about = one.about if one.kind == CORRECTION else one.period
+        if one.kind in (PLAN, CORRECTION) and about == run.about and one.seq < run.seq:
+            yield one
+
+
+def ran(shelf: Shelf, period: Period) -> dict[str, Ran]:
+    own = (run for run in shelf.runs.values() if run.period == str(period) and run.kind not in (PLAN, CLOSE))
+    return {
+        run.run_id: Ran(run.about, run.cause, ([one.run_id for one in earlier(shelf, run)] or [""])[-1]) for run in own
+    }
+
+
+def spent(shelf: Shelf, month: Month) -> dict[str, pa.Table]:
+    """Placed amounts of the months of this year up to this one, where budgets ask for them."""
+    if not any(quota.money is not None for quota in month.policy.quotas):
+        return {}
+    found = {str(month.period): month.placed}
+    for text in months_until(month.period, YEAR):
+        one = shelf.month(parse_period(text)) if text != str(month.period) else None
+        found |= {text: one.placed} if one else {}
+    return found
