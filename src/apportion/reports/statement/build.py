@@ -148,7 +148,7 @@ def statement(facts: Facts, made: Sections, level: str, key: Key) -> Statement:
         corrections=corrections(facts, made, key),
         quantities=quantities(made, key),
         how=rules(facts, made, key),
-        dispute=words.dispute,
+        dispute=words.dispute.replace("{owner}", "/".join(key[1:])).replace("{period}", words.period),
     )
 
 

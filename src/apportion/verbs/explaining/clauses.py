@@ -1,5 +1,7 @@
 """Where the policy says so: file, line, and the line itself."""
 
+import textwrap
+
 from apportion.policy.document import Policy
 from apportion.verbs.explaining.story import Node
 
@@ -10,6 +12,24 @@ def written(policy: Policy, *path: str | int) -> tuple[int, str]:
     """The line, and what it says."""
     line = policy.line(*path)
     return line, policy.text.split("\n")[line - 1].split(" #")[0].strip()
+
+
+def block(policy: Policy, *path: str | int) -> str:
+    """All that the policy says there, with the remarks above it: as written, moved to the margin."""
+    lines = policy.text.split("\n")
+    first = last = policy.line(*path) - 1
+    depth = indent(lines[first])
+    while first and indent(lines[first - 1]) == depth and lines[first - 1].lstrip().startswith("#"):
+        first -= 1
+    for place in range(last + 1, len(lines)):
+        if lines[place].strip() and indent(lines[place]) <= depth:
+            break
+        last = place if lines[place].strip() else last
+    return textwrap.dedent("\n".join(lines[first : last + 1]))
+
+
+def indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def clause(policy: Policy, what: str, *path: str | int) -> Node:

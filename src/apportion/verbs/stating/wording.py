@@ -10,23 +10,40 @@ import pyarrow.compute as pc
 from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.times import Period
 from apportion.policy.document import Policy
+from apportion.policy.pools import Pool
 from apportion.policy.rules import Quota
 from apportion.reports.statement.facts import Sponsored
 from apportion.reports.statement.shape import Budget, Rule
-from apportion.verbs.explaining.clauses import written
+from apportion.verbs.explaining.clauses import block
 from apportion.verbs.explaining.pools import how_shared
 
+IDLE = {
+    "central": "stays visible as _idle",
+    "proportional": "is shared by use",
+    "even": "is shared evenly",
+    "holder": "is its holder's",
+}
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
 DISPUTE = "Open a dispute on this statement, or on a workload or posting in it: apportion dispute open {owner} --period {period} --why REASON"
 
 
 def rules(policy: Policy) -> dict[str, Rule]:
     """How each pool is shared, and where the policy says so."""
-    found = {}
-    for name, pool in policy.pools.items():
-        line, text = written(policy, "pools", name)
-        found[name] = Rule(name, f"{name}: {how_shared(pool)}.", text, line)
-    return found
+    return {
+        name: Rule(name, sentence(pool), block(policy, "pools", name), policy.line("pools", name))
+        for name, pool in policy.pools.items()
+    }
+
+
+def sentence(pool: Pool) -> str:
+    """`Shared by capacity rate over gpu (allocated), one price per hour. Idle: unsold central, ...`"""
+    how = how_shared(pool)
+    idle = (
+        ", ".join(f"{cause} {IDLE[rule]}" for cause, rule in pool.idle.items())
+        if pool.method == "capacity_rate"
+        else ""
+    )
+    return f"{how[0].upper()}{how[1:]}." + (f" What was idle: {idle}." if idle else "")
 
 
 def sponsored(policy: Policy) -> dict[tuple[str, str, str], Sponsored]:
