@@ -26,6 +26,7 @@ from apportion.reports.statement.shape import (
     money,
 )
 from apportion.reports.statement.sums import Key, Sums, added, single, where
+from apportion.reports.sums import ZERO
 
 PARTS = ("component", "pool", "bill", "project", "user")
 TRANSFERS = ("adjustment", "subsidy", "credit")
@@ -228,7 +229,7 @@ def adjustments(facts: Facts, made: Sections, key: Key) -> tuple[Adjustment, ...
 def corrections(facts: Facts, made: Sections, key: Key) -> tuple[Correction, ...]:
     found = []
     for (run,), amount in made.corrections.get(key, {}).items():
-        ran, was = facts.runs[run], minor(made.was.get(key, {}).get((run,), 0), key[0])
+        ran, was = facts.runs[run], minor(made.was.get(key, {}).get((run,), ZERO), key[0])
         found.append(Correction(ran.about, ran.cause, was, was + int(amount), int(amount), (ran.before, run)))
     return tuple(sorted((one for one in found if one.amount), key=lambda one: (one.about, one.runs)))
 
