@@ -26,6 +26,7 @@ from apportion.cli import (
     plan,
     report,
     split,
+    statement,
     verify,
 )
 from apportion.cli.output import say
@@ -41,6 +42,7 @@ COMMANDS = (
     plan,
     apply,
     close,
+    statement,
     explain,
     cost,
     report,

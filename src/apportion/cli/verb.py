@@ -4,6 +4,7 @@ A command is a function from a `Call` (and its own options) to an `Answer`. Heav
 """
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date, datetime
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from apportion.cli.output import say, show
+from apportion.cli.output import say, show, write
 from apportion.cli.progress import Bar
 from apportion.errors import InputError
 from apportion.model.times import parse_periods
@@ -100,11 +101,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`sheet` goes to stdout in the asked form, `talk` to stderr."""
+    """`sheet` goes to stdout in the asked form, or `text` as it is; `talk` to stderr."""
 
     sheet: "Sheet | None" = None
     talk: tuple[str, ...] = ()
     code: int = OK
+    text: str = ""
 
 
 def verb(
@@ -123,6 +125,8 @@ def verb(
                 answer = command(call, **given)
             if answer.sheet is not None:
                 show(answer.sheet, call.form)
+            if answer.text:
+                write(sys.stdout, answer.text)
             if not quiet:
                 say(*answer.talk)
             if answer.code:

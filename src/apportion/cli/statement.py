@@ -1,0 +1,122 @@
+"""`apportion statement`."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from apportion.cli.verb import Answer, Call, verb
+
+if TYPE_CHECKING:
+    from apportion.render.sheet import Sheet
+    from apportion.reports.statement.shape import Statement
+
+
+class Level(StrEnum):
+    cost_centre = "cost_centre"
+    department = "department"
+    team = "team"
+    project = "project"
+    user = "user"
+
+
+class Format(StrEnum):
+    pdf = "pdf"
+    html = "html"
+    csv = "csv"
+    json = "json"
+    md = "md"
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    to: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write a file for each; without it they are shown here.")
+    ] = None
+    format: Annotated[Format, typer.Option(help="Of the files.")] = Format.pdf
+
+
+def statement(
+    call: Call,
+    files: Files,
+    owner: Annotated[
+        str, typer.Argument(metavar="[OWNER]", help="A team, TEAM/PROJECT, a user ...; all owners unless given.")
+    ] = "",
+    level: Annotated[Level, typer.Option(help="Whose statements.")] = Level.team,
+    as_of: Annotated[str, typer.Option(metavar="DAY", help="As the books stood at the end of that day.")] = "",
+) -> Answer:
+    """Say what each owner owes for a month, what changed, and why.
+
+    Of a closed month: as it was issued, word for word. Of an open one: a draft.
+    """
+    from apportion.verbs.periods import one
+    from apportion.verbs.report import posted_periods
+    from apportion.verbs.statement import Wanted, statements
+
+    project = call.project()
+    period = one(call.months(posted_periods(project), "run `apportion apply` first"), "statement")
+    found = statements(project, Wanted(period, level.value, owner, as_of), call.bar)
+    if files.to is not None:
+        return written(call, found, files.format.value, files.to)
+    if not owner:
+        return Answer(listed(found), (f"Next: apportion {call.flag}statement OWNER, or --to FOLDER for files",))
+    from apportion.render.statement import render
+
+    kind = {"table": "md"}.get(call.form.value, call.form.value)
+    return Answer(text="\n".join(render(made, kind).decode() for made in found))
+
+
+def written(call: Call, found: "list[Statement]", form: str, folder: Path) -> Answer:
+    from apportion.render.sheet import Sheet, Table
+    from apportion.render.statement.batch import render_all
+    from apportion.reports.report import Column
+    from apportion.reports.words import counted
+
+    files = render_all(found, form, folder, call.bar)
+    title = f"{counted(len(files), 'statement')} in {folder}."
+    rows = tuple((made.owner, made.number or None, file.name) for made, file in zip(found, files, strict=True))
+    columns = (Column("owner", made_of(found)), Column("number", "number", quiet=True), Column("file", "file"))
+    return Answer(Sheet(title, (Table(columns, rows),), {"files": [str(file) for file in files]}))
+
+
+def listed(found: "list[Statement]") -> "Sheet":
+    from apportion.render.sheet import Sheet, Table
+    from apportion.reports.report import Column
+    from apportion.reports.statement.shape import money
+    from apportion.reports.sums import total
+    from apportion.reports.words import counted, shown
+
+    columns = (
+        Column("owner", made_of(found)),
+        Column("mode", "mode"),
+        Column("number", "number", quiet=True),
+        Column("owed", "owed", "money"),
+        Column("before", "month before", "money", quiet=True),
+        Column("charged", "booked", "money"),
+    )
+    tables, sums = [], []
+    for currency in dict.fromkeys(made.currency for made in found):
+        own = [made for made in found if made.currency == currency]
+        rows = tuple(
+            (
+                made.owner, made.mode, made.number or None, money(made.owed, made.digits),
+                None if made.before is None else money(made.before, made.digits), money(made.charged, made.digits),
+            )
+            for made in own
+        )  # fmt: skip
+        owed, charged = (total(money(getattr(made, name), made.digits) for made in own) for name in ("owed", "charged"))
+        tables.append(Table(columns, rows, (None, None, None, owed, None, charged), currency))
+        sums.append(f"{shown(owed, currency)}, of which {shown(charged, currency)} is booked")
+    first = found[0]
+    title = f"{counted(len(found), 'statement')} for {first.period}{', drafts' if first.is_draft else ''}: {'; '.join(sums)}."
+    return Sheet(title, tuple(tables), {"statements": found}, (f"ledger head {first.head}",))
+
+
+def made_of(found: "list[Statement]") -> str:
+    return found[0].level.replace("_", " ")
+
+
+def add_to(app: typer.Typer) -> None:
+    verb(app, "statement", period=True)(statement)
