@@ -33,6 +33,7 @@ owners:
 pools:
   all: {costs: otherwise, method: direct}
 """
+CENTRES = {"vision": "1", "speech": "2", "bio": "2"}
 NOTHING = BILL_DAYS.empty_table()
 
 
@@ -113,29 +114,27 @@ class OnBooks:
         self.books.ingest(rows.delivery(Interval(begin, end), "cloud", cost_lines=rows.cost_lines(lines)))
 
     def apply(self, model: Model, month: str) -> None:
-        place, late = model.place(month), model.late(month)
-        correcting = place != month
-        if correcting and not late:
-            return
-        said = sorted(model.said[month].items())
-        own = hashlib.sha256(f"{said} {self.books.head()}".encode()).hexdigest()
-        run = decided(self.books, place, postings(place, month, late), own)
-        bill = late if correcting else dict(said)
-        self.books.post(
-            replace(
-                run,
-                kind=CORRECTION if correcting else PLAN,
-                about=month if correcting else "",
-                bill_days=bill_days(month, bill),
-                cause="restated" if correcting else "",
-                plan_digest=own,
-                inputs={name: version.snapshot_id for name, version in self.books.inputs().items()},
-            )
-        )
+        post_late(self.books, model, month)
 
     def close(self, month: str) -> None:
         minor = minor_units(self.books.posted(month))
         self.books.close_period(Close(month, "v1", minor, {"over": "yes"}, self.books.head(), "agreed"))
+
+
+def post_late(books: Books, model: Model, month: str) -> None:
+    """What a month's bill says and the ledger does not, as the verbs would post it."""
+    place, late = model.place(month), model.late(month)
+    correcting = place != month
+    if correcting and not late:
+        return
+    said = dict(sorted(model.said[month].items()))
+    own = hashlib.sha256(f"{said} {books.head()}".encode()).hexdigest()
+    inputs = {name: version.snapshot_id for name, version in books.inputs().items()}
+    run = replace(decided(books, place, postings(place, month, late), own), plan_digest=own, inputs=inputs)
+    if correcting:
+        books.post(replace(run, kind=CORRECTION, about=month, cause="restated", bill_days=bill_days(month, late)))
+    else:
+        books.post(replace(run, kind=PLAN, cause="", bill_days=bill_days(month, said)))
 
 
 def decided(books: Books, place: str, moved: pa.Table, run_id: str) -> Run:
@@ -155,7 +154,7 @@ def postings(place: str, bill: str, amounts: Amounts, currency: str = "USD") -> 
     records = [
         {
             "period": place, "bill": issued_bill(bill, currency), "currency": currency, "component": "compute", "pool": "all",
-            "day": date.fromisoformat(f"{bill}-05"), "reason": "usage", "cause": "", "cost_centre": "", "department": "", "team": team,
+            "day": date.fromisoformat(f"{bill}-05"), "reason": "usage", "cause": "", "cost_centre": CENTRES[team], "department": "", "team": team,
             "project": "", "user": "", "amount": amount,
         }
         for team, amount in amounts.items() if amount

@@ -6,7 +6,6 @@ from decimal import Decimal
 from hypothesis import example, given, note, settings
 
 from apportion.books.shapes import CREDIT, RECLASS
-
 from tests.conftest import LONG
 from tests.sequences.hands import Hand
 from tests.sequences.judging import Judge

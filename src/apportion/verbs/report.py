@@ -93,8 +93,7 @@ def read_record(project: Project, periods: list[Period], until_s: int | None = N
     runs = [run for run in books.runs() if until_s is None or run.posted_s <= until_s]
     versions = policies_posted(project, periods, until_s)
     policies = tuple(f"{names.get(version, '?')}@{version[:12]}" for version in dict.fromkeys(versions.values()))
-    made = (books.snapshot_of("charges", run.run_id) for run in reversed(runs))
-    at = None if until_s is None else next((snapshot for snapshot in made if snapshot is not None), None)
+    at = None if until_s is None else books.charges_then(until_s)
     charges = books.scan("charges", at, columns=READ, where=pc.field("period").isin(sorted(wanted)))
     return Record(label(periods), pa.concat_tables(tables), runs[-1].head_after, policies, charges)
 

@@ -73,10 +73,7 @@ class Shelf:
     @property
     def charges(self) -> int | None:
         """The snapshot of the charges that stood then; None for that of now."""
-        if self.until_s is None:
-            return None
-        made = (self.project.books.snapshot_of("charges", run) for run in reversed(list(self.runs)))
-        return next((snapshot for snapshot in made if snapshot is not None), None)
+        return None if self.until_s is None else self.project.books.charges_then(self.until_s)
 
 
 def owners_side(project: Project, run_ids: list[str]) -> pa.Table:
