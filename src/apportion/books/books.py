@@ -106,6 +106,15 @@ class Books:
                 select(known.snapshot_id).where(known.table == table, known.made_by == delivery_id)
             )
 
+    def charges_then(self, as_of_s: int) -> int:
+        """The snapshot of the charges as the runs until some second had left them."""
+        known, runs = record.snapshots.c, record.runs.c
+        mine = select(known.snapshot_id).where(known.table == "charges")
+        left = mine.join(record.runs, runs.run_id == known.made_by).where(runs.posted_s <= as_of_s)
+        with spoken(), reading(self.engine) as connection:
+            last: int | None = connection.scalar(left.order_by(runs.seq.desc()).limit(1))
+            return last if last is not None else connection.scalars(mine.where(known.made_by == "create")).one()
+
     def delivered_files(self, delivery_id: str) -> list[FileDigest]:
         """The files that a delivery was read from, as they were."""
         table = record.delivered_files

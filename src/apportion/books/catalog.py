@@ -21,10 +21,12 @@ from pyiceberg.io.pyarrow import parquet_file_to_data_file
 from pyiceberg.manifest import DataFile
 from pyiceberg.schema import Schema
 from pyiceberg.table import StaticTable, Table
+from pyiceberg.table.update.snapshot import ManageSnapshots
 from pyiceberg.types import MapType
 from sqlalchemy import Engine, update
 
 from apportion.books.blocks import Blocks, Piece
+from apportion.books.commits import Committing, producer
 from apportion.books.database import BUSY_S, writing
 from apportion.books.fileio import LOGICAL, PHYSICAL, WRITTEN, SyncedFileIO, Written, WrittenFile
 from apportion.books.pieces import ROWS_PER_FILE, Seen, by_file
@@ -199,13 +201,11 @@ class Evidence:
             if gone and current
             else []
         )
-        with table.transaction() as transaction:
-            change = transaction.update_snapshot()
-            with change.overwrite() if gone else change.merge_append() as producer:
-                for file in old:
-                    producer.delete_data_file(file)
-                for file, _ in new:
-                    producer.append_data_file(file)
+        with Committing(table) as transaction, producer(transaction, table, replaces=bool(gone)) as change:
+            for file in old:
+                change.delete_data_file(file)
+            for file, _ in new:
+                change.append_data_file(file)
         return self.committed(table, base, [stored for _, stored in new], gone)
 
     def tag(self, table: Table, snapshot_id: int) -> Commit | None:
@@ -213,7 +213,7 @@ class Evidence:
         name, base = f"posted-{snapshot_id}", self.relative(table.metadata_location)
         if name in table.metadata.refs:
             return None
-        table.manage_snapshots().create_tag(snapshot_id, name).commit()
+        ManageSnapshots(Committing(table, autocommit=True)).create_tag(snapshot_id, name).commit()
         return self.committed(table, base)
 
     def committed(

@@ -1,5 +1,6 @@
 """The evidence behind a run's postings: its charges, and the tags that keep the snapshots it was computed from."""
 
+import json
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
@@ -15,7 +16,11 @@ from apportion.model.rows import CHARGES
 
 
 def tag_inputs(evidence: Evidence, run: Run) -> Iterator[Commit]:
-    for name, snapshot_id in sorted(run.inputs.items()):
+    """Those that the last run rests on too are tagged already, and need not be opened."""
+    runs = record.runs
+    with reading(evidence.engine) as connection:
+        last = connection.scalar(select(runs.c.inputs).order_by(runs.c.seq.desc()).limit(1))
+    for name, snapshot_id in sorted(set(run.inputs.items()) - set(json.loads(last or "{}").items())):
         with reading(evidence.engine) as connection:
             metadata = published(connection, name).metadata
         tagged = evidence.tag(evidence.open(name, metadata), snapshot_id)

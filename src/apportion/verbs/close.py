@@ -1,11 +1,13 @@
 """Close a month: look whether it may be, then freeze it in whole minor units. A refusal lists every reason; an override is recorded."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apportion.books.shapes import PLAN, Close, Closed
+from apportion.books.shapes import PLAN, Close, Closed, StoredRun
 from apportion.engine.minor import minor_units
 from apportion.errors import BooksError
 from apportion.model.times import Period
+from apportion.verbs.agreement import keep, policy_for
 from apportion.verbs.closing import Look, looks
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
@@ -30,7 +32,7 @@ class Outcome:
 def next_to_close(project: Project) -> set[str]:
     """The first open month that has something posted; with none, the last that was closed."""
     closed = project.books.closed_periods()
-    still_open = {run.period for run in project.books.runs(PLAN)} - set(closed)
+    still_open = {run.period for run in project.books.runs()} - set(closed)
     return {min(still_open)} if still_open else set(closed[-1:])
 
 
@@ -40,7 +42,7 @@ def close(project: Project, period: Period | str, override: str = "", step: Step
     known = project.books.closed(str(period))
     if known is not None:
         return Outcome(str(period), (), known, again=True)
-    runs = [run for run in project.books.runs(PLAN) if run.period == str(period)]
+    runs = [run for run in project.books.runs() if run.period == str(period)]
     if not runs:
         raise BooksError(
             "nothing-posted", f"nothing is posted in {period}", hint=f"apportion plan --period {period}, then apply"
@@ -52,7 +54,7 @@ def close(project: Project, period: Period | str, override: str = "", step: Step
     step(f"closing {period}", 0, 0)
     closing = Close(
         period=str(period),
-        policy_version=runs[-1].policy_version,
+        policy_version=posted_with(project, period, runs),
         minor=minor_units(project.books.posted(str(period))),
         checks={look.name: ("" if look.good else "no: ") + look.text for look in found},
         expected_head=head,
@@ -60,3 +62,13 @@ def close(project: Project, period: Period | str, override: str = "", step: Step
         documents=documents(project, period, step),
     )
     return Outcome(str(period), found, project.books.close_period(closing))
+
+
+def posted_with(project: Project, period: Period, runs: Sequence[StoredRun]) -> str:
+    """A month without a bill, that only holds what was late for others, is closed with the policy in force."""
+    own = [run.policy_version for run in runs if run.kind == PLAN]
+    if own:
+        return own[-1]
+    policy = policy_for(project, period)
+    keep(project, policy)
+    return policy.version

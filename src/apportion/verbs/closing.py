@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.books.shapes import PLAN
+from apportion.errors import ProjectError
 from apportion.model.currencies import is_money
 from apportion.model.rows import SYSTEM_OWNERS, UNALLOCATED
 from apportion.model.times import Period, day_start
@@ -29,6 +29,7 @@ from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import pins_of
 
 Sums = Mapping[tuple[str, ...], Decimal]
+NO_BILL = "nothing-to-plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +45,26 @@ def looks(project: Project, period: Period, step: Step = silent) -> Iterator[Loo
     rules = policy.close or Closing()
     yield over(policy, rules, period)
     yield in_order(project, period)
+    yield from evidenced(project, policy, period, step)
+    mine = project.books.posted(str(period))
+    yield from owned(mine, rules, period)
+    yield changed(mine, project.books.posted(str(period.previous)), rules)
+
+
+def evidenced(project: Project, policy: Policy, period: Period, step: Step) -> Iterator[Look]:
+    """A month without a bill, that only holds what was late for others, has no evidence to look at."""
     step("planning again", 0, 0)
-    computed = compute(project, period, policy, pins_of(project), step)
+    try:
+        computed = compute(project, period, policy, pins_of(project), step)
+    except ProjectError as error:
+        if error.code != NO_BILL:
+            raise
+        yield Look("posted", good=True, text="no bill, and no price list")
+        return
     yield posted(project, policy, computed)
     step("reconciling", 0, 0)
     yield from bills(reconciled(project, period), period)
     yield covered(computed)
-    mine = project.books.posted(str(period))
-    yield from owned(mine, rules, period)
-    yield changed(mine, project.books.posted(str(period.previous)), rules)
 
 
 def over(policy: Policy, rules: Closing, period: Period) -> Look:
@@ -65,7 +77,7 @@ def over(policy: Policy, rules: Closing, period: Period) -> Look:
 def in_order(project: Project, period: Period) -> Look:
     """What is late goes into the next open month: so months are closed in their order."""
     closed = set(project.books.closed_periods())
-    before = sorted({run.period for run in project.books.runs(PLAN) if run.period < str(period)} - closed)
+    before = sorted({run.period for run in project.books.runs() if run.period < str(period)} - closed)
     if before:
         return Look(
             "in order",

@@ -16,12 +16,8 @@ DAY_KEY = [name for name in BILL_DAYS.names if name != "amount"]
 
 
 def open_after(project: Project, period: Period) -> Period:
-    """The first open month after it."""
-    closed = set(project.books.closed_periods())
-    later = period.next
-    while str(later) in closed:
-        later = later.next
-    return later
+    """The first month after it and after all that are closed: nothing is booked before a closed month, in one that had no bill either."""
+    return parse_period(max([str(period), *project.books.closed_periods()])).next
 
 
 def correction(project: Project, plan: StoredPlan, difference: pa.Table, run_id: str | None) -> Run:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.shapes import CLOSE, PLAN
 from apportion.errors import ProjectError
 from apportion.model.rows import POSTINGS
 from apportion.model.times import Period, day_start, parse_period
@@ -40,9 +41,10 @@ def report(project: Project, name: str, periods: str | list[Period], as_of: str 
     months = [parse_period(periods)] if isinstance(periods, str) else periods
     until_s = end_of(project, as_of) if as_of else None
     record = read_record(project, months, until_s)
-    made = idle(record, carriers(project, months[-1])) if name == "idle" else REPORTS[name](record, **options)
+    agreed = policies_posted(project, months, until_s)
+    made = idle(record, carriers(project, agreed, months[-1])) if name == "idle" else REPORTS[name](record, **options)
     made = replace(made, notes=(*made.notes, f"As the books stood at the end of {as_of}.")) if as_of else made
-    return made if name == "carbon" else declared(made, basis_posted(project, months))
+    return made if name == "carbon" else declared(made, basis_posted(project, agreed))
 
 
 def end_of(project: Project, day: str) -> int:
@@ -59,11 +61,19 @@ def declared(made: Report, basis: str) -> Report:
     return replace(made, notes=(*made.notes, f"Amounts are {basis}."), more={**made.more, "basis": basis})
 
 
-def basis_posted(project: Project, periods: list[Period]) -> str:
-    wanted = {str(period) for period in periods}
-    versions = {run.period: run.policy_version for run in project.books.runs() if run.period in wanted}
-    found = dict.fromkeys(basis_of(policy_of_version(project, version)) for version in versions.values())
+def basis_posted(project: Project, agreed: Mapping[str, str]) -> str:
+    found = dict.fromkeys(basis_of(policy_of_version(project, version)) for version in agreed.values())
     return " or ".join(found)
+
+
+def policies_posted(project: Project, periods: list[Period], until_s: int | None = None) -> dict[str, str]:
+    """The policy that each month was posted with, now or then: its own, and that of its corrections where it holds nothing else."""
+    wanted = {str(period) for period in periods}
+    runs = [
+        run for run in project.books.runs() if run.period in wanted and (until_s is None or run.posted_s <= until_s)
+    ]
+    runs.sort(key=lambda run: run.kind in (PLAN, CLOSE))
+    return {run.period: run.policy_version for run in runs}
 
 
 def read_record(project: Project, periods: list[Period], until_s: int | None = None) -> Record:
@@ -81,10 +91,9 @@ def read_record(project: Project, periods: list[Period], until_s: int | None = N
     names = {policy.version: policy.name for policy in books.policies()}
     wanted = {str(period) for period in periods}
     runs = [run for run in books.runs() if until_s is None or run.posted_s <= until_s]
-    versions = {run.period: run.policy_version for run in runs if run.period in wanted}
+    versions = policies_posted(project, periods, until_s)
     policies = tuple(f"{names.get(version, '?')}@{version[:12]}" for version in dict.fromkeys(versions.values()))
-    made = (books.snapshot_of("charges", run.run_id) for run in reversed(runs))
-    at = None if until_s is None else next((snapshot for snapshot in made if snapshot is not None), None)
+    at = None if until_s is None else books.charges_then(until_s)
     charges = books.scan("charges", at, columns=READ, where=pc.field("period").isin(sorted(wanted)))
     return Record(label(periods), pa.concat_tables(tables), runs[-1].head_after, policies, charges)
 
@@ -93,11 +102,8 @@ def posted_periods(project: Project) -> set[str]:
     return {run.period for run in project.books.runs()}
 
 
-def carriers(project: Project, period: Period) -> Mapping[str, str]:
+def carriers(project: Project, agreed: Mapping[str, str], period: Period) -> Mapping[str, str]:
     """Who ends up with the system owners' balances, by the policy that the period was posted with."""
-    versions = [run.policy_version for run in project.books.runs() if run.period == str(period)]
-    return (
-        {str(owner): team for owner, team in policy_of_version(project, versions[-1]).carried_by.items()}
-        if versions
-        else {}
-    )
+    version = agreed.get(str(period))
+    found = policy_of_version(project, version).carried_by if version else {}
+    return {str(owner): team for owner, team in found.items()}

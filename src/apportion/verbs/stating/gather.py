@@ -1,5 +1,6 @@
 """The facts of a period, as the ledger has them now or had them at some second."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -8,8 +9,9 @@ import pyarrow.compute as pc
 
 from apportion.books.ledger import CONTRA
 from apportion.books.shapes import CLOSE, CORRECTION, PLAN, StoredRun
-from apportion.engine.minor import minor_units
+from apportion.engine.minor import minor_units, table_of
 from apportion.errors import ApportionError
+from apportion.model.money import to_decimal, to_grains
 from apportion.model.rows import MINOR_KEY
 from apportion.model.times import Period, parse_period
 from apportion.policy.diff import diff
@@ -71,10 +73,7 @@ class Shelf:
     @property
     def charges(self) -> int | None:
         """The snapshot of the charges that stood then; None for that of now."""
-        if self.until_s is None:
-            return None
-        made = (self.project.books.snapshot_of("charges", run) for run in reversed(list(self.runs)))
-        return next((snapshot for snapshot in made if snapshot is not None), None)
+        return None if self.until_s is None else self.project.books.charges_then(self.until_s)
 
 
 def owners_side(project: Project, run_ids: list[str]) -> pa.Table:
@@ -155,31 +154,39 @@ def same_policy(shelf: Shelf, month: Month, before: Month) -> pa.Table | None:
 
 def was(shelf: Shelf, month: Month) -> pa.Table:
     """What each owner's figure of a corrected month was before each correction that this month holds."""
-    tables = [WAS.empty_table()]
-    for run in shelf.runs.values():
-        if run.kind == CORRECTION and run.period == str(month.period):
-            rows = owners_side(shelf.project, [one.run_id for one in earlier(shelf, run)])
-            owners = owner_columns(rows, month.policy, rows)
-            columns = {"currency": rows["currency"], **owners, "amount": rows["amount"]}
-            table = pa.table(
-                [columns[name] for name in ("currency", *OWNER, "amount")], names=["currency", *OWNER, "amount"]
-            )
-            sums = table.group_by(["currency", *OWNER]).aggregate([("amount", "sum")])
-            values = {
-                **{name: sums[name] for name in ("currency", *OWNER)},
-                "run": pa.repeat(run.run_id, len(sums)),
-                "amount": sums["amount_sum"],
-            }
-            tables.append(pa.table([values[name] for name in WAS.names], names=WAS.names).cast(WAS))
-    return pa.concat_tables(tables)
+    mine = {run.run_id for run in shelf.runs.values() if run.kind == CORRECTION and run.period == str(month.period)}
+    made: list[tuple[object, ...]] = []
+    for about in sorted({shelf.runs[run].about for run in mine}):
+        so_far: dict[tuple[str, ...], int] = defaultdict(int)
+        for run, changed in as_said(shelf, month.policy, about).items():
+            made += [(*owner, run, to_decimal(grains)) for owner, grains in so_far.items()] if run in mine else []
+            for owner, grains in changed:
+                so_far[owner] += grains
+    return table_of(WAS, made)
+
+
+def as_said(shelf: Shelf, policy: Policy, period: str) -> dict[str, list[tuple[tuple[str, ...], int]]]:
+    """By how much each run, in their order, changed what a period's evidence comes to, by currency and owner."""
+    runs = [run.run_id for run in shelf.runs.values() if told_of(run) == period]
+    rows = owners_side(shelf.project, runs)
+    columns = {"run": rows["run_id"], "currency": rows["currency"], **owner_columns(rows, policy, rows)}
+    keys = ["run", "currency", *OWNER]
+    table = pa.table([*(columns[name] for name in keys), rows["amount"]], names=[*keys, "amount"])
+    sums = table.group_by(keys).aggregate([("amount", "sum")])
+    found: dict[str, list[tuple[tuple[str, ...], int]]] = {run: [] for run in runs}
+    for run, *owner, amount in zip(*(sums[name].to_pylist() for name in [*keys, "amount_sum"]), strict=True):
+        found[run].append((tuple(owner), to_grains(amount)))
+    return found
+
+
+def told_of(run: StoredRun) -> str:
+    """The period of whose evidence a run says what it comes to; none where people decided it."""
+    return {PLAN: run.period, CORRECTION: run.about}.get(run.kind, "")
 
 
 def earlier(shelf: Shelf, run: StoredRun) -> Iterator[StoredRun]:
     """The runs that said before it what the same month's evidence comes to."""
-    for one in shelf.runs.values():
-        about = one.about if one.kind == CORRECTION else one.period
-        if one.kind in (PLAN, CORRECTION) and about == run.about and one.seq < run.seq:
-            yield one
+    return (one for one in shelf.runs.values() if told_of(one) == run.about and one.seq < run.seq)
 
 
 def ran(shelf: Shelf, period: Period) -> dict[str, Ran]:

@@ -1,0 +1,88 @@
+"""What the books must come to, by a model that knows neither: dictionaries of exact amounts, and five rules.
+
+A bill says what each team cost. Applying a month books the difference between its bill and what is believed of it: in the month itself
+while it is open, else in the month after the last closed one. A transfer moves money between two teams. A closed month takes nothing.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+
+EXACT = Context(prec=60)
+MONTHS = tuple(f"2025-{number:02d}" for number in range(3, 9))
+TEAMS = ("bio", "speech", "vision")
+Amounts = dict[str, Decimal]  # by team
+Bills = dict[str, Amounts]  # by the month that the bill is of
+
+
+def following(month: str) -> str:
+    year, number = map(int, month.split("-"))
+    return f"{year + number // 12}-{number % 12 + 1:02d}"
+
+
+def table() -> defaultdict[str, Amounts]:
+    return defaultdict(lambda: defaultdict(Decimal))
+
+
+@dataclass
+class Model:
+    said: Bills = field(default_factory=dict)  # by the vendor, as delivered
+    believed: Bills = field(default_factory=table)  # of a month's bill, wherever it is booked
+    booked: dict[str, Bills] = field(default_factory=lambda: defaultdict(table))
+    planned: dict[str, Decimal] = field(default_factory=lambda: defaultdict(Decimal))  # what a month's own bill came to
+    corrected: dict[str, Decimal] = field(default_factory=lambda: defaultdict(Decimal))  # by what is booked in a month
+    touched: set[str] = field(default_factory=set)  # months that hold a run, of whatever kind
+    closed: list[str] = field(default_factory=list)
+
+    def deliver(self, month: str, team: str, amount: Decimal) -> Amounts:
+        self.said[month] = {**self.said.get(month, {}), team: amount}
+        return self.said[month]
+
+    def place(self, month: str) -> str:
+        """Where a difference of this month's bill is booked."""
+        return following(max(self.closed)) if month in self.closed else month
+
+    def late(self, month: str) -> Amounts:
+        """What is not booked yet."""
+        said, believed = self.said.get(month, {}), self.believed[month]
+        found = {team: EXACT.subtract(said.get(team, Decimal(0)), believed[team]) for team in {*said, *believed}}
+        return {team: amount for team, amount in found.items() if amount}
+
+    def apply(self, month: str) -> None:
+        place = self.place(month)
+        for team, amount in self.late(month).items():
+            self.add(place, month, team, amount)
+            self.believed[month][team] = EXACT.add(self.believed[month][team], amount)
+            counted = self.planned if place == month else self.corrected
+            counted[place] = EXACT.add(counted[place], amount)
+        if place == month:
+            self.touched.add(month)
+
+    def transfer(self, month: str, giver: str, taker: str, amount: Decimal) -> None:
+        self.add(month, month, giver, -amount)
+        self.add(month, month, taker, amount)
+
+    def add(self, place: str, bill: str, team: str, amount: Decimal) -> None:
+        self.touched.add(place)
+        self.booked[place][bill][team] = EXACT.add(self.booked[place][bill][team], amount)
+
+    def owed(self, place: str) -> dict[tuple[str, str], Decimal]:
+        """What a month holds, by bill and team; nothing is left out but what came to nothing."""
+        rows = {(bill, team): amount for bill, teams in self.booked[place].items() for team, amount in teams.items()}
+        return {key: amount for key, amount in rows.items() if amount}
+
+    def bills(self, place: str) -> dict[str, Decimal]:
+        """What a month holds of each bill."""
+        found: dict[str, Decimal] = defaultdict(Decimal)
+        for (bill, _), amount in self.owed(place).items():
+            found[bill] = EXACT.add(found[bill], amount)
+        return found
+
+    def minor(self, place: str, digits: int) -> dict[str, int]:
+        """Each bill of a month, rounded once."""
+        units = {bill: whole(EXACT.scaleb(amount, digits)) for bill, amount in self.bills(place).items()}
+        return {bill: amount for bill, amount in units.items() if amount}
+
+
+def whole(amount: Decimal) -> int:
+    return int(amount.quantize(Decimal(1), ROUND_HALF_EVEN, EXACT))
