@@ -61,7 +61,7 @@ def test_a_team_is_charged_by_its_mode_on_the_first_day(
         ("vision", "disks", Borne("lab", charged=False)),
         ("lab", "gpus", Borne("lab", charged=False)),
         ("_idle", "gpus", Borne("ops", charged=True)),
-        ("_idle", "disks", Borne("ops", charged=False)),
+        ("_idle", "disks", Borne("ops", charged=True)),
         ("_residual", "gpus", Borne("lab", charged=False)),
         ("_unallocated", "", Borne("", charged=False)),
     ],

@@ -19,18 +19,18 @@ class Borne:
 
 
 def charged(policy: Policy, period: Period, team: str, pool: str) -> bool:
-    """Both the team, on the month's first day, and the pool are in chargeback; a team that is not declared is not.
+    """Both the team and the pool are in chargeback."""
+    return is_charged(policy, period, team) and (pool not in policy.pools or policy.pools[pool].mode == CHARGEBACK)
 
-    The system's owners never are: whom `carried_by` names is charged for them.
-    """
-    if team in SYSTEM_OWNERS or policy.teams.get(team, Team()).mode_on(period.first_day) != CHARGEBACK:
-        return False
-    return pool not in policy.pools or policy.pools[pool].mode == CHARGEBACK
+
+def is_charged(policy: Policy, period: Period, team: str) -> bool:
+    """By its mode on the month's first day; a team that is not declared is shown its cost alone, and the system's owners have no mode."""
+    return policy.teams.get(team, Team()).mode_on(period.first_day) == CHARGEBACK
 
 
 def borne_by(policy: Policy, period: Period, team: str, pool: str) -> Borne:
-    """What a team is not charged goes to whom `carried_by` names, whatever that one's mode: charged where it can be, else carried only."""
+    """What a team is not charged goes to whom `carried_by` names. That one is charged for it, of whatever pool, or bears it unbilled where it is in showback."""
     if charged(policy, period, team, pool):
         return Borne(team, charged=True)
     carrier = policy.carried_by.get(team if team in SYSTEM_OWNERS else SHOWBACK, "")  # type: ignore[call-overload]
-    return Borne(carrier, charged=bool(carrier) and charged(policy, period, carrier, pool))
+    return Borne(carrier, charged=is_charged(policy, period, carrier))
