@@ -29,7 +29,7 @@ def is_charged(policy: Policy, period: Period, team: str) -> bool:
 
 
 def borne_by(policy: Policy, period: Period, team: str, pool: str) -> Borne:
-    """What a team is not charged goes to whom `carried_by` names. That one is charged for it, of whatever pool, or bears it unbilled where it is in showback."""
+    """What a team is not charged goes to whom `carried_by` names: charged to it, of whatever pool, or borne unbilled where it is in showback."""
     if charged(policy, period, team, pool):
         return Borne(team, charged=True)
     carrier = policy.carried_by.get(team if team in SYSTEM_OWNERS else SHOWBACK, "")  # type: ignore[call-overload]
