@@ -9,10 +9,11 @@ import io
 import re
 import traceback
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError
+from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from apportion.errors import InputError
@@ -38,6 +39,16 @@ def shipped() -> str:
 
 def render(entries: Iterable[Entry], period: Period, template: str, name: str = SHIPPED) -> str:
     """`name` is what the template is called in an error."""
+    try:
+        return compiled(template).render(period=str(period), entries=[told(one, period) for one in entries])
+    except TemplateError as error:
+        raise wrong(name, error, getattr(error, "lineno", None) or line_of(error)) from error
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
+        raise wrong(name, error, line_of(error)) from error
+
+
+@lru_cache(maxsize=8)
+def compiled(template: str) -> Template:
     environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -48,15 +59,8 @@ def render(entries: Iterable[Entry], period: Period, template: str, name: str = 
     for word in LEFT_OUT:
         environment.filters.pop(word, None)
         environment.globals.pop(word, None)
-    environment.filters["csv"] = csv_row
-    try:
-        return environment.from_string(template).render(
-            period=str(period), entries=[told(one, period) for one in entries]
-        )
-    except TemplateError as error:
-        raise wrong(name, error, getattr(error, "lineno", None) or line_of(error)) from error
-    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError) as error:
-        raise wrong(name, error, line_of(error)) from error
+    environment.filters |= {"csv": csv_row, "one_line": one_line}
+    return environment.from_string(template)
 
 
 def wrong(name: str, error: BaseException, line: int) -> InputError:
@@ -77,8 +81,13 @@ def csv_row(cells: Sequence[object]) -> str:
     """One row as RFC 4180 has it; text that a spreadsheet would run as a formula gets a leading apostrophe."""
     out = io.StringIO()
     texts = [text if NUMBER.fullmatch(text) else cell_text(text) for text in map(str, cells)]
-    csv.writer(out, lineterminator="").writerow(texts)
-    return out.getvalue()
+    csv.writer(out, lineterminator="\r\n").writerow(texts)  # of line breaks it quotes those that it knows
+    return out.getvalue().removesuffix("\r\n")
+
+
+def one_line(text: str) -> str:
+    """Names come from outside, and in most formats a line break would begin another line of the journal."""
+    return " ".join(text.split())
 
 
 def told(entry: Entry, period: Period) -> dict[str, Any]:
@@ -109,12 +118,12 @@ def told_line(line: Line, entry: Entry) -> dict[str, str]:
 def text_of(line: Line, entry: Entry) -> str:
     one = line.booking
     if one.is_clearing:
-        return f"bill {entry.bill}"
+        return one_line(f"bill {entry.bill}")
     carried = "" if one.owner == one.team else f", carried by {one.team}" if one.team else ", carried by nobody"
     special = "" if one.kind.kind == "plan" else f", {one.kind.kind}"
     corrects = f" of {one.kind.corrects}" if one.kind.corrects else ""
     why = f": {one.kind.why}" if one.kind.why else ""
-    return f"{one.component} {one.reason} of {one.owner}{carried}{special}{corrects}{why}"
+    return one_line(f"{one.component} {one.reason} of {one.owner}{carried}{special}{corrects}{why}")
 
 
 def shown(amount: int, entry: Entry) -> str:
