@@ -122,6 +122,19 @@ def test_the_journal_adds_up_to_the_entries_of_the_ledger(project: Project) -> N
             assert abs(amount - exact) < Decimal("0.01") * len(bills)
 
 
+def test_each_invoice_is_the_sum_of_its_lines(project: Project) -> None:
+    """And the other way round: what a statement says is charged is booked under its number."""
+    for month in ("2026-09", "2026-10"):
+        closed = project.books.closed(month)
+        assert closed is not None
+        kept = {(one.label, one.currency): Decimal(one.amount) / 100 for one in closed.documents if one.number}
+        mine = [line for line in lines(export(project, month)) if line["document"]]
+        assert reading.sums(mine, "document", "currency") == {key: amount for key, amount in kept.items() if amount}
+        assert {(line["document"], line["team"]) for line in mine} == {
+            (one.label, one.owner) for one in closed.documents if one.number
+        }
+
+
 def test_what_was_booked_later_has_lines_of_its_own(project: Project) -> None:
     found = lines(export(project, "2026-10"))
     (corrected,) = [line for line in found if line["kind"] == "correction"]

@@ -19,18 +19,17 @@ class Borne:
 
 
 def charged(policy: Policy, period: Period, team: str, pool: str) -> bool:
-    """Both the team and the pool are in chargeback."""
-    return is_charged(policy, period, team) and (pool not in policy.pools or policy.pools[pool].mode == CHARGEBACK)
+    """Both the team, by its mode on the month's first day, and the pool are in chargeback.
 
-
-def is_charged(policy: Policy, period: Period, team: str) -> bool:
-    """By its mode on the month's first day; a team that is not declared is shown its cost alone, and the system's owners have no mode."""
-    return policy.teams.get(team, Team()).mode_on(period.first_day) == CHARGEBACK
+    A team that is not declared is shown its cost alone, and the system's owners are never charged: whom `carried_by` names is.
+    """
+    mode = policy.teams.get(team, Team()).mode_on(period.first_day)
+    return mode == CHARGEBACK and (pool not in policy.pools or policy.pools[pool].mode == CHARGEBACK)
 
 
 def borne_by(policy: Policy, period: Period, team: str, pool: str) -> Borne:
-    """What a team is not charged goes to whom `carried_by` names: charged to it, of whatever pool, or borne unbilled where it is in showback."""
+    """What a team is not charged goes to whom `carried_by` names, and is charged to that one, unless it is its own."""
     if charged(policy, period, team, pool):
         return Borne(team, charged=True)
     carrier = policy.carried_by.get(team if team in SYSTEM_OWNERS else SHOWBACK, "")  # type: ignore[call-overload]
-    return Borne(carrier, charged=is_charged(policy, period, carrier))
+    return Borne(carrier, charged=carrier not in ("", team))

@@ -17,7 +17,6 @@ from apportion.books.shapes import PLAN
 from apportion.errors import require_equal
 from apportion.model.currencies import MINOR_DIGITS, grains_per_minor, is_money
 from apportion.model.money import half_even, to_grains
-from apportion.model.rows import MINOR_KEY
 
 CHARGE = ("cost_centre", "department", "team", "pool", "component", "reason")  # what decides where it is booked
 BILL = ("bill", "currency")
@@ -81,23 +80,23 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What the policy says: where a charge (its `CHARGE` values) is booked, with its document; a bill's clearing account; what becomes of negatives."""
+    """What the policy says: where a charge (its `CHARGE` values) in a currency is booked, a bill's clearing account, what becomes of negatives."""
 
-    charge: Callable[[tuple[str, ...]], Booking]
+    charge: Callable[[tuple[str, ...], str], Booking]
     clearing: Callable[[str], str]
     turned: bool
 
 
-Labels = Mapping[tuple[str, ...], Kind]  # of minor units by their key: those that are not of a plan alone
+Kinds = Mapping[str, Kind]  # of runs that are no plans, by their ids
 
 
-def journal(period: str, minor: pa.Table, kinds: Labels, places: Places) -> tuple[Entry, ...]:
-    """Money alone: what is counted in grams or kWh is booked nowhere."""
+def journal(period: str, rows: pa.Table, kinds: Kinds, places: Places) -> tuple[Entry, ...]:
+    """Of a period's minor units with the run that each is of, empty for a plan. Money alone: grams and kWh are booked nowhere."""
     entries = []
-    for (bill, currency), rows in groupby(charges(minor, kinds), key=itemgetter(0)):
+    for (bill, currency), charges in groupby(summed(rows), key=itemgetter(0)):
         sums: dict[Booking, int] = {}
-        for _, charge, kind, amount in rows:
-            booking = replace(places.charge(charge), kind=kind)
+        for _, charge, run, amount in charges:
+            booking = replace(places.charge(charge, currency), kind=kinds.get(run, Kind()))
             sums[booking] = sums.get(booking, 0) + amount
         sides = [(DEBIT, booking, amount) for booking, amount in sorted(sums.items(), key=order) if amount]
         whole = sum(amount for _, _, amount in sides)
@@ -109,29 +108,17 @@ def journal(period: str, minor: pa.Table, kinds: Labels, places: Places) -> tupl
     return tuple(entries)
 
 
-Row = tuple[tuple[str, str], tuple[str, ...], Kind, int]
+Row = tuple[tuple[str, str], tuple[str, ...], str, int]
 
 
-def charges(minor: pa.Table, kinds: Labels) -> list[Row]:
-    """Bill, charge, kind of run and amount, in order: sums over users, projects and causes."""
-    money = pa.array([one for one in pc.unique(minor["currency"]).to_pylist() if is_money(one)], pa.string())
-    minor = minor.filter(pc.is_in(minor["currency"], money))
-    known = sorted({*kinds.values(), Kind()}, key=lambda kind: (kind.kind, kind.corrects, kind.why))
-    minor = minor.append_column("kind", labelled(minor, kinds, known))
-    sums = minor.group_by([*BILL, *CHARGE, "kind"]).aggregate([("amount", "sum")])
-    columns = [sums[name].to_pylist() for name in (*BILL, *CHARGE, "kind", "amount_sum")]
-    rows = sorted(zip(*columns, strict=True))
+def summed(rows: pa.Table) -> list[Row]:
+    """Bill, charge, run and amount, in order: sums over users, projects and causes."""
+    money = pa.array([one for one in pc.unique(rows["currency"]).to_pylist() if is_money(one)], pa.string())
+    rows = rows.filter(pc.is_in(rows["currency"], money))
+    sums = rows.group_by([*BILL, *CHARGE, "run"]).aggregate([("amount", "sum")])
+    columns = [sums[name].to_pylist() for name in (*BILL, *CHARGE, "run", "amount_sum")]
     ends = len(BILL), len(BILL) + len(CHARGE)
-    return [((row[0], row[1]), row[ends[0] : ends[1]], known[row[-2]], row[-1]) for row in rows]
-
-
-def labelled(minor: pa.Table, kinds: Labels, known: Sequence[Kind]) -> pa.Array:
-    plan = known.index(Kind())
-    if not kinds:
-        return pa.repeat(pa.scalar(plan), len(minor))
-    keys = zip(*(minor[name].to_pylist() for name in MINOR_KEY), strict=True)
-    number = {key: known.index(kind) for key, kind in kinds.items()}
-    return pa.array([number.get(key, plan) for key in keys], pa.int64())
+    return [((row[0], row[1]), row[slice(*ends)], *row[ends[1] :]) for row in sorted(zip(*columns, strict=True))]
 
 
 def order(item: tuple[Booking, int]) -> tuple[str, ...]:

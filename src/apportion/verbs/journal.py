@@ -5,23 +5,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow.compute as pc
-
-from apportion.books.shapes import CLOSE, PLAN, Closed, StoredRun
+from apportion.books.shapes import CLOSE, PLAN, Closed
+from apportion.engine.minor import apart
 from apportion.errors import BooksError, InputError
-from apportion.model.rows import MINOR_KEY
 from apportion.model.times import Period
 from apportion.policy.accounts import Charge, clearing_of, place_of
 from apportion.policy.document import Policy
 from apportion.render.journal import SHIPPED, render, shipped
-from apportion.reports.journal import Booking, Entry, Kind, Labels, Places, check
+from apportion.reports.journal import Booking, Entry, Kind, Places, check
 from apportion.reports.journal import journal as made_of
 from apportion.verbs.agreement import policy_of_version
 from apportion.verbs.files import put
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
+from apportion.verbs.stating.gather import owners_side
 
-Documents = Mapping[str, str]  # the invoice number of each team that is charged
+Documents = Mapping[tuple[str, str], str]  # the invoice number of each team that is charged, by team and currency
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,55 +64,34 @@ def journal(project: Project, period: Period | str) -> tuple[Entry, ...]:
             hint=f"apportion close --period {period}",
         )
     policy = policy_of_version(project, closed.policy_version)
-    entries = made_of(
-        closed.period, closed.minor, kinds_of(project, closed), places_of(policy, period, documents_of(project, closed))
-    )
+    runs = {
+        run.run_id: run for run in project.books.runs() if run.period == closed.period and run.kind not in (PLAN, CLOSE)
+    }
+    rows = apart(closed.minor, owners_side(project, list(runs)).rename_columns({"run_id": "run"}))
+    kinds = {name: Kind(run.kind, run.about, run.cause) for name, run in runs.items()}
+    entries = made_of(closed.period, rows, kinds, places_of(policy, period, documents_of(closed)))
     check(entries, project.books.posted(closed.period))
     return entries
 
 
-def documents_of(project: Project, closed: Closed) -> Documents:
-    del project, closed
-    return {}
+def documents_of(closed: Closed) -> Documents:
+    return {(one.owner, one.currency): one.label for one in closed.documents if one.number}
 
 
 def places_of(policy: Policy, period: Period, documents: Documents) -> Places:
-    known: dict[tuple[str, ...], Booking] = {}
+    known: dict[tuple[tuple[str, ...], str], Booking] = {}
 
-    def charge(given: tuple[str, ...]) -> Booking:
-        if given not in known:
+    def charge(given: tuple[str, ...], currency: str) -> Booking:
+        if (given, currency) not in known:
             one = Charge(*given)
             place = place_of(policy, period, one)
-            number = documents.get(place.team, "") if place.charged else ""
-            known[given] = Booking(
+            number = documents.get((place.team, currency), "") if place.charged else ""
+            known[given, currency] = Booking(
                 place.account, place.cost_centre, place.team, one.team, one.component, one.reason, document=number
             )
-        return known[given]
+        return known[given, currency]
 
     return Places(charge, lambda bill: clearing_of(policy, bill), policy.journal.negative == "turned")
-
-
-def kinds_of(project: Project, closed: Closed) -> Labels:
-    """Which minor units are of corrections, credits and reclasses that were booked in the month, and what those correct."""
-    runs = {
-        run.run_id: run for run in project.books.runs() if run.period == closed.period and run.kind not in (PLAN, CLOSE)
-    }
-    if not runs:
-        return {}
-    entries = project.books.entries(run_id=list(runs))
-    entries = entries.filter(pc.invert(pc.starts_with(entries["account"], "bill:")))
-    by_key: dict[tuple[str, ...], set[str]] = {}
-    for *key, run_id in zip(*(entries[name].to_pylist() for name in (*MINOR_KEY, "run_id")), strict=True):
-        by_key.setdefault(tuple(key), set()).add(run_id)
-    plan = project.books.posted(closed.period, kinds=[PLAN])
-    planned = set(zip(*(plan[name].to_pylist() for name in MINOR_KEY), strict=True)) & by_key.keys()
-    return {key: kind_of([runs[one] for one in sorted(found)], planned=key in planned) for key, found in by_key.items()}
-
-
-def kind_of(runs: list[StoredRun], *, planned: bool) -> Kind:
-    kinds = sorted({run.kind for run in runs})
-    corrects, why = ({getattr(run, name) for run in runs} - {""} for name in ("about", "cause"))
-    return Kind(" and ".join([PLAN] * planned + kinds), ", ".join(sorted(corrects)), "; ".join(sorted(why)))
 
 
 def read_template(path: Path) -> str:
