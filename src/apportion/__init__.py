@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from apportion.verbs.gc import gc
     from apportion.verbs.ingest import ingest
     from apportion.verbs.init import init
+    from apportion.verbs.journal import export_journal, journal
     from apportion.verbs.methods import method, methods
     from apportion.verbs.nodes import nodes
     from apportion.verbs.plan import plan
@@ -39,12 +40,12 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "InvariantError", "Problem", "apply", "audit", "backup", "check", "close", "cost", "demo", "explain", "fairness", "gc", "ingest",
-    "init", "method", "methods", "nodes", "open_project", "plan", "report", "restore", "split", "verify",
+    "ApportionError", "InvariantError", "Problem", "apply", "audit", "backup", "check", "close", "cost", "demo", "explain", "export_journal", "fairness",
+    "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_project", "plan", "report", "restore", "split", "verify",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "InvariantError": "errors", "Problem": "errors"}
-_FILES = {"open_project": "project", "restore": "backup", "method": "methods"}
+_FILES = {"open_project": "project", "restore": "backup", "method": "methods", "export_journal": "journal"}
 
 
 def __getattr__(name: str) -> Any:

@@ -58,11 +58,11 @@ def test_a_team_is_charged_by_its_mode_on_the_first_day(
     ("team", "pool", "borne"),
     [
         ("vision", "gpus", Borne("vision", charged=True)),
-        ("vision", "disks", Borne("lab", charged=False)),
-        ("lab", "gpus", Borne("lab", charged=False)),
+        ("vision", "disks", Borne("lab", charged=True)),
+        ("lab", "gpus", Borne("lab", charged=False)),  # its own, of which it is told alone
         ("_idle", "gpus", Borne("ops", charged=True)),
-        ("_idle", "disks", Borne("ops", charged=False)),
-        ("_residual", "gpus", Borne("lab", charged=False)),
+        ("_idle", "disks", Borne("ops", charged=True)),
+        ("_residual", "gpus", Borne("lab", charged=True)),
         ("_unallocated", "", Borne("", charged=False)),
     ],
 )

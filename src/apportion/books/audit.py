@@ -40,6 +40,15 @@ def note(connection: Connection, what: str, detail: str, why: str = "") -> None:
     connection.execute(insert(table).values(**row, hash=audit_link(before, row)))
 
 
+def note_once(connection: Connection, what: str, detail: str) -> bool:
+    """For deeds outside the books, such as a file that was written: the same again is no news. Tells whether it was noted."""
+    table = record.audit
+    if connection.execute(select(table.c.id).where(table.c.what == what, table.c.detail == detail)).first():
+        return False
+    note(connection, what, detail)
+    return True
+
+
 def beginning(connection: Connection) -> str:
     """What the first link hangs on: the notes that were made before they were chained, if there are any."""
     table = record.audit

@@ -10,7 +10,7 @@ import pyarrow.dataset as ds
 from sqlalchemy import select
 
 from apportion.books import agreed, deliveries, ledger, record
-from apportion.books.audit import Note, read_notes
+from apportion.books.audit import Note, note_once, read_notes
 from apportion.books.backup import backup
 from apportion.books.catalog import Evidence
 from apportion.books.close import close, read_close
@@ -233,6 +233,11 @@ class Books:
         """Removes files older than this that nothing names, and returns them."""
         with spoken():
             return collect(self.evidence, self.locks, older_than_s)
+
+    def note_once(self, what: str, detail: str) -> bool:
+        """A deed outside the books; False where it was noted before."""
+        with spoken(), writing(self.engine) as connection:
+            return note_once(connection, what, detail)
 
     def audit(self) -> list[Note]:
         """Who did what, oldest first."""

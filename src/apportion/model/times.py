@@ -46,6 +46,10 @@ class Period:
         return date(self.year, self.month, 1)
 
     @property
+    def last_day(self) -> date:
+        return self.next.first_day - timedelta(days=1)
+
+    @property
     def next(self) -> "Period":
         return Period(self.year + self.month // 12, self.month % 12 + 1)
 

@@ -10,7 +10,7 @@ from apportion.policy.clause import Clause, nearest, shown, wrong
 from apportion.policy.fields import TEXT_SCHEMA, Name, Text, read_text
 from apportion.policy.match import LONGEST_GLOB, fill, pieces
 
-OTHERWISE = "otherwise"
+OTHERWISE, CLEARING = "otherwise", "clearing"
 PLACEHOLDERS = ("number", "period", "year")
 DIGITS = 6
 
@@ -69,7 +69,7 @@ class Central(Clause):
 class Journal(Clause):
     """Which account and cost centre a line has. Whatever is not mapped stands for itself, so that every closed month can be booked."""
 
-    clearing: Clearing = {OTHERWISE: "clearing"}
+    clearing: Clearing = {OTHERWISE: CLEARING}
     central: Central = Central()
     accounts: dict[Name, Name] = {}
     reasons: dict[ReasonName, Name] = {}

@@ -19,18 +19,17 @@ class Borne:
 
 
 def charged(policy: Policy, period: Period, team: str, pool: str) -> bool:
-    """Both the team, on the month's first day, and the pool are in chargeback; a team that is not declared is not.
+    """Both the team, by its mode on the month's first day, and the pool are in chargeback.
 
-    The system's owners never are: whom `carried_by` names is charged for them.
+    A team that is not declared is shown its cost alone, and the system's owners are never charged: whom `carried_by` names is.
     """
-    if team in SYSTEM_OWNERS or policy.teams.get(team, Team()).mode_on(period.first_day) != CHARGEBACK:
-        return False
-    return pool not in policy.pools or policy.pools[pool].mode == CHARGEBACK
+    mode = policy.teams.get(team, Team()).mode_on(period.first_day)
+    return mode == CHARGEBACK and (pool not in policy.pools or policy.pools[pool].mode == CHARGEBACK)
 
 
 def borne_by(policy: Policy, period: Period, team: str, pool: str) -> Borne:
-    """What a team is not charged goes to whom `carried_by` names, whatever that one's mode: charged where it can be, else carried only."""
+    """What a team is not charged goes to whom `carried_by` names, and is charged to that one, unless it is its own."""
     if charged(policy, period, team, pool):
         return Borne(team, charged=True)
     carrier = policy.carried_by.get(team if team in SYSTEM_OWNERS else SHOWBACK, "")  # type: ignore[call-overload]
-    return Borne(carrier, charged=bool(carrier) and charged(policy, period, carrier, pool))
+    return Borne(carrier, charged=carrier not in ("", team))

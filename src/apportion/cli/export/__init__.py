@@ -1,0 +1,14 @@
+"""`apportion export`: one file per format."""
+
+import typer
+
+from apportion.cli.export import journal
+
+FORMATS = (journal,)
+
+
+def add_to(app: typer.Typer) -> None:
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Write a closed month for other programs.")
+    for one in FORMATS:
+        one.add_to(group)
+    app.add_typer(group, name="export")
