@@ -31,12 +31,16 @@ LONGEST = (
     "books",
     "spark_project",
     "pages",
-    "property",
     "faults",
+    "property",
     "spark",
-    "planted",
+    "books_together",
     "spark_worlds",
+    "planted",
     "tutorials",
+    "peaks",
+    "boards",
+    "measures",
 )
 
 

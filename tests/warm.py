@@ -4,9 +4,11 @@ Pages and tutorials call the program hundreds of times, and most of each call wo
 """
 
 import atexit
+import gc
 import importlib
 import json
 import os
+import pkgutil
 import socket
 import subprocess
 import sys
@@ -16,9 +18,6 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-WARM = tuple(
-    f"apportion.{name}" for name in ("cli.main", "verbs.report", "verbs.plan", "verbs.ingest", "verbs.explain")
-)
 SOCKET = "APPORTION_WARM"
 CLIENT = """#!{python} -IS
 import array, json, os, socket, sys
@@ -59,8 +58,7 @@ def environment() -> dict[str, str]:
 
 
 def serve(listening: socket.socket) -> None:
-    for name in WARM:
-        importlib.import_module(name)
+    import_all()
     while True:
         line, _ = listening.accept()
         if not os.fork():
@@ -69,6 +67,15 @@ def serve(listening: socket.socket) -> None:
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
+
+
+def import_all() -> None:
+    """What commands import when they are called; Spark alone is left to those who ask for it."""
+    package = importlib.import_module("apportion")
+    names = [module.name for module in pkgutil.walk_packages(package.__path__, "apportion.")]
+    for name in [*(name for name in names if "spark" not in name), "ibis.backends.duckdb"]:
+        importlib.import_module(name)
+    gc.freeze()  # what is shared by all calls is looked through by none
 
 
 def answer(line: socket.socket) -> None:

@@ -3,12 +3,13 @@
 import pytest
 
 from apportion.policy.methods import METERED, SERVICES
+from tests.conftest import LONG
 from tests.property.features import crowded
 from tests.property.hunt import differs
 from tests.property.worlds import World, world
 
 SIZES = (3, 3, 2, 1)
-WORLDS = 6
+WORLDS = 60 if LONG else 4
 FOUND = {
     "resource_weighted": (1161,)
 }  # what is held fills a board to the last digit, or nothing would be left to reserve

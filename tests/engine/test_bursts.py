@@ -5,17 +5,11 @@ from fractions import Fraction
 import pytest
 
 from apportion.engine.backend import Backend
-from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.bursts import Burst, bursts_of
 from apportion.engine.plan import make_plan
 from tests.engine.golden_world import GOLDEN, read_world
 
 GPU_HOURS = Fraction(3)
-
-
-@pytest.fixture(scope="module")
-def backend() -> Backend:
-    return connect_duckdb(threads=1)
 
 
 @pytest.mark.parametrize(

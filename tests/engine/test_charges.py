@@ -6,12 +6,12 @@ from decimal import Decimal
 import pytest
 
 from apportion.engine.backend import Backend
-from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.charges import charges_of
 from apportion.engine.plan import Plan, World, make_plan
 from apportion.model.rows import CHARGES
 from apportion.model.times import parse_period
 from apportion.policy.methods import PARTED, SERVICES
+from tests.conftest import LONG
 from tests.engine.golden_world import GOLDEN, read_world
 from tests.property.worlds import world as random_world
 
@@ -23,11 +23,6 @@ SHARED_BY_WORK = (
     "overcommitted-board", "overcommitted-board-without-resource-id", "overcommitted-board-grows", "overcommitted-board-price-list",
 )  # fmt: skip
 Key = tuple[object, ...]
-
-
-@pytest.fixture(scope="module")
-def backend() -> Backend:
-    return connect_duckdb(threads=1)
 
 
 def used(plan: Plan) -> dict[Key, Decimal]:
@@ -69,7 +64,7 @@ def test_charges_add_up_to_the_postings_of_golden_worlds(case: str, backend: Bac
 
 
 @pytest.mark.parametrize("boards", [False, True], ids=["", "boards"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(60 if LONG else 6))
 def test_charges_add_up_to_the_postings_of_random_worlds(seed: int, boards: bool, backend: Backend) -> None:
     drawn = random_world(seed, seed % 3, boards=boards)
     if "on_zero: even" in drawn.policy_text:
@@ -80,7 +75,7 @@ def test_charges_add_up_to_the_postings_of_random_worlds(seed: int, boards: bool
 
 
 @pytest.mark.parametrize("method", ["two_part", *PARTED, *SERVICES])
-@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("seed", range(1, 20 if LONG else 3))
 def test_charges_add_up_whatever_the_method(seed: int, method: str, backend: Backend) -> None:
     drawn = random_world(seed, seed % 3, (method,))
     if "on_zero: even" in drawn.policy_text:

@@ -7,17 +7,11 @@ from pathlib import Path
 import pytest
 
 from apportion.engine.backend import Backend
-from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.plan import make_plan
 from apportion.errors import ApportionError
 from tests.engine.golden_world import CASES, EXPECTED, GOLDEN, Row, found_postings, read_expected, read_world
 
 TREATMENTS = Path(__file__).parents[2] / "docs/reference/treatments.md"
-
-
-@pytest.fixture(scope="module")
-def backend() -> Backend:
-    return connect_duckdb(threads=1)
 
 
 def in_order(rows: list[Row]) -> list[list[str]]:

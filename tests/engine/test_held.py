@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from apportion.engine.backend import Backend
-from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.charges import charges_of
 from apportion.engine.held import unit_of
 from apportion.engine.plan import Plan, World, make_plan
@@ -18,6 +17,7 @@ from apportion.model.money import total_of
 from apportion.model.times import parse_period
 from apportion.policy.load import load_policy
 from apportion.policy.pools import Pool
+from tests.conftest import LONG
 from tests.engine.golden_world import CASES, GOLDEN, read_world, rows_of
 from tests.property.worlds import world as random_world
 
@@ -25,14 +25,9 @@ HELD = [case for case in CASES if (GOLDEN / case / "held.csv").exists()]
 # Worlds in which some was held without use and counts as idle, under every rule, scope and slot; and any others.
 HOLDING = (61, 62, 63, 86, 96, 107, 112, 114, 124, 152, 164, 175, 179, 185)
 METHODS = ("capacity_rate", "proportional", "time", "rate_card", "temporal_shapley", "peak_shapley")
-WORLDS = (*((seed, "capacity_rate") for seed in HOLDING), *enumerate(METHODS * 2))
+WORLDS = (*((seed, "capacity_rate") for seed in HOLDING), *enumerate(METHODS * (4 if LONG else 1)))
 Key = tuple[str, ...]
 QUANTITIES = ("held", "used", "unmeasured")
-
-
-@pytest.fixture(scope="module")
-def backend() -> Backend:
-    return connect_duckdb(threads=1)
 
 
 def rows_in(plan: Plan) -> list[dict[str, Any]]:
@@ -91,14 +86,15 @@ def test_several_meters_are_counted_by_their_weights(backend: Backend) -> None:
 
 
 @pytest.fixture(scope="module")
-def drawn(backend: Backend) -> list[tuple[Plan, list[dict[str, Any]]]]:
+def drawn(connected: Backend) -> list[tuple[Plan, list[dict[str, Any]]]]:
     """Random worlds with their charges."""
     found = []
     for seed, method in WORLDS:
         made = random_world(seed, size=3, methods=(method,))
         world = World(parse_period(made.period), made.policy, **made.tables(), previous=dict(made.previous))
-        plan = make_plan(world, backend)
+        plan = make_plan(world, connected)
         found.append((plan, rows_in(plan)))
+        connected.forget()
     return found
 
 

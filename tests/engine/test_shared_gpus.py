@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apportion.engine.backend import Backend
-from apportion.engine.backends.duckdb import connect_duckdb
 from apportion.engine.plan import World, make_plan
 from apportion.model.meters import GPU
 from apportion.model.rows import TABLES
 from apportion.model.times import Period, parse_instant, zone_named
 from apportion.policy.load import load_policy
+from tests.conftest import LONG
 
 START = parse_instant("2026-10-02T00:00:00Z", zone_named("UTC"))
 HOUR = 3600
@@ -91,15 +91,10 @@ def used(money: Fraction, held: list[Share]) -> Fraction:
     return sum((money / 6 * min(Fraction(asked(held, hour), GPU), Fraction(1)) for hour in range(6)), Fraction(0))
 
 
-@pytest.fixture(scope="module")
-def backend() -> Backend:
-    return connect_duckdb(threads=1)
-
-
 @pytest.mark.parametrize(
     ("scope", "named"), [("resource", True), ("resource", False), ("pool", True)], ids=["own", "unnamed", "one price"]
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=300 if LONG else 12, deadline=None)
 @given(found=st.lists(boards, min_size=1, max_size=3))
 def test_a_board_is_paid_for_once(
     found: list[tuple[Decimal, list[Share]]], scope: str, named: bool, backend: Backend

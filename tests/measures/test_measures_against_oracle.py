@@ -3,12 +3,13 @@
 import pytest
 
 from apportion.policy.methods import PARTED, SERVICES
+from tests.conftest import LONG
 from tests.property.hunt import differs
 from tests.property.worlds import World, world
 
 METHODS = ("two_part", *PARTED, *SERVICES)
 SIZES = (3, 3, 2, 1)
-WORLDS = 12
+WORLDS = 100 if LONG else 6
 FOUND = {
     "two_part": (27,),
     "resource_weighted": (11, 25),

@@ -3,12 +3,13 @@
 import pytest
 
 from apportion.policy.methods import VALUES_HOURS, VALUES_TEAMS
+from tests.conftest import LONG
 from tests.property.hunt import differs
 from tests.property.worlds import World, world
 
 PEAKS = ("coincident_peak", "noncoincident_peak", "temporal_shapley", "peak_shapley", "time_of_use")
 SIZES = (3, 3, 2, 1)
-WORLDS = 16
+WORLDS = 100 if LONG else 8
 FOUND = (2, 887, 4282, 9030, 9646)  # who shares idle evenly with hours worth nothing; charges of 10^-18
 
 

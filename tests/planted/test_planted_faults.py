@@ -15,7 +15,7 @@ from tests.property.planting import Fault, plant, run_with
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "apportion"
-FIRST, LAST = 1, 60
+HUNT, FIRST, LAST = "tests.property.hunt", 1, 60
 
 HALF = random.SystemRandom().randrange(2)
 DRAWN = [
@@ -30,25 +30,16 @@ CHECKS = "import sys, sums\nsys.exit(0 if sums.total([1, 2]) == 3 else 10)\n"
 @pytest.mark.parametrize("fault", DRAWN)
 def test_a_planted_fault_is_caught(fault: Fault, tmp_path: Path) -> None:
     plant(PACKAGE, tmp_path, fault)
-    hunt = [
-        "-m",
-        "tests.property.hunt",
-        str(FIRST),
-        str(LAST),
-        "--before",
-        str(fault.seed),
-        "--methods",
-        *fault.methods,
-    ]
-    ran = run_with(tmp_path, hunt, ROOT)
-    assert ran.returncode == CAUGHT, ran.stdout + ran.stderr
+    hunt = [str(FIRST), str(LAST), "--before", str(fault.seed), "--methods", *fault.methods]
+    ran = run_with(tmp_path, HUNT, hunt, ROOT)
+    assert ran.code == CAUGHT, ran.said
 
 
 def test_without_a_fault_nothing_is_caught(tmp_path: Path) -> None:
     plant(PACKAGE, tmp_path, None)
     seeds = sorted({fault.seed for fault in FAULTS})
-    ran = run_with(tmp_path, ["-m", "tests.property.hunt", "1", "0", "--before", *map(str, seeds)], ROOT)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    ran = run_with(tmp_path, HUNT, ["1", "0", "--before", *map(str, seeds)], ROOT)
+    assert ran.code == 0, ran.said
 
 
 def test_faults_are_told_apart() -> None:
@@ -60,10 +51,9 @@ def test_planting_works(new: str, code: int, tmp_path: Path) -> None:
     source = tmp_path / "original" / "sums"
     source.mkdir(parents=True)
     (source / "__init__.py").write_text(ADDS)
-    check = tmp_path / "check.py"
-    check.write_text(CHECKS)
+    (tmp_path / "check.py").write_text(CHECKS)
     target = tmp_path / "planted"
     plant(source, target, Fault("any", "__init__.py", "sum(numbers)", new))
-    assert run_with(target, [str(check)], tmp_path).returncode == code
+    assert run_with(target, "check", [], tmp_path).code == code
     with pytest.raises(LookupError, match="occurs 0 times"):
         plant(source, tmp_path / "other", Fault("gone", "__init__.py", "no such text", ""))

@@ -57,7 +57,7 @@ FAULTS = (
         "engine/curve.py",
         "calendar.cell_s + 1",
         "calendar.cell_s",
-        seed=153,
+        seed=5,
     ),
     Fault(
         "what a row costs on its first day is never taken until midnight",
@@ -218,6 +218,7 @@ FAULTS = (
         "engine/hours.py",
         "(count - above) if total == last",
         "tied if total == last",
+        seed=32,
         methods=("coincident_peak",),
     ),
     Fault(
@@ -225,6 +226,7 @@ FAULTS = (
         "engine/hours.py",
         "return offered - peak, max(offered, 1)",
         "return 0, max(offered, 1)",
+        seed=2,
         methods=("temporal_shapley",),
     ),
     Fault(
@@ -232,6 +234,7 @@ FAULTS = (
         "engine/hours.py",
         "needing -= counts[level]",
         "needing -= counts[level] - 1",
+        seed=2,
         methods=("temporal_shapley",),
     ),
     Fault(
@@ -253,6 +256,7 @@ FAULTS = (
         "engine/sharing/shapley.py",
         "values[player] -= weights[size] * cost",
         "values[player] -= weights[size] * cost * (size < players - 1)",
+        seed=13,
         methods=("peak_shapley",),
     ),
     Fault(
@@ -260,6 +264,7 @@ FAULTS = (
         "engine/reserved.py",
         "priced.lent[column, day, holders[team]] -= credit",
         "priced.lent[column, day, holders[team]] -= 0 * credit",
+        seed=3,
         methods=("two_part",),
     ),
     Fault(
@@ -267,6 +272,7 @@ FAULTS = (
         "engine/reserved.py",
         "Fraction(capacity, sold) if sold > capacity else Fraction(1)",
         "Fraction(1)",
+        seed=3,
         methods=("two_part",),
     ),
     Fault(
@@ -274,20 +280,21 @@ FAULTS = (
         "engine/price.py",
         "holder.team: used[holder.team] - over(cells, slot) for",
         "holder.team: used[holder.team] for",
-        seed=9,
+        seed=1,
     ),
     Fault(
         "all that a team does in a slot with a burst is burst",
         "engine/lookup.py",
         "part_of(grains, found[number][2])",
         "grains",
-        seed=9,
+        seed=16,
     ),
     Fault(
         "a meter that is not there takes its part of the price",
         "engine/parts.py",
         "if each.weight and (always or is_there(each.market, curve, slot))]",
         "if each.weight]",
+        seed=2,
         methods=("resource_weighted",),
     ),
     Fault(
@@ -295,6 +302,7 @@ FAULTS = (
         "engine/parts.py",
         "((held, static), (burnt, 1 - static))",
         "((held, 1 - static), (burnt, static))",
+        seed=2,
         methods=("energy_two_part",),
     ),
     Fault(
@@ -302,6 +310,7 @@ FAULTS = (
         "engine/dominant.py",
         "part == max(taken) for part in taken",
         "part == min(taken) for part in taken",
+        seed=2,
         methods=("dominant_share",),
     ),
     Fault(
@@ -330,6 +339,7 @@ FAULTS = (
         "policy/services.py",
         "part / (1 - own) for",
         "part for",
+        seed=34,
         methods=("reciprocal",),
     ),
     Fault(
@@ -337,6 +347,7 @@ FAULTS = (
         "policy/services.py",
         "for receiver, part in parts.items() if receiver not in closed}",
         "for receiver, part in parts.items() if receiver != name}",
+        seed=23,
         methods=("step_down",),
     ),
 )

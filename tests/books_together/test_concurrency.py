@@ -7,11 +7,12 @@ from multiprocessing.context import ForkServerContext
 
 import pytest
 
-from tests.books import writers
 from tests.books.conftest import Place
 from tests.books.rows import delivery, gpu_hours
+from tests.books_together import writers
+from tests.conftest import LONG
 
-WRITERS = 8
+WRITERS, EACH = 8, 12 if LONG else 4
 Job = tuple[Callable[..., None], int, int]  # what, which number, how often
 
 
@@ -19,7 +20,7 @@ Job = tuple[Callable[..., None], int, int]  # what, which number, how often
 def processes() -> ForkServerContext:
     """A server that has imported everything once and forks from there."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.books.writers"])
+    context.set_forkserver_preload(["tests.books_together.writers"])
     return context
 
 
@@ -41,12 +42,12 @@ def together(context: ForkServerContext, place: Place, jobs: list[Job]) -> list[
 
 
 def test_eight_writers_on_one_table_lose_nothing(made_place: Place, processes: ForkServerContext) -> None:
-    writing: list[Job] = [(writers.deliver, number, 6) for number in range(WRITERS)]
+    writing: list[Job] = [(writers.deliver, number, EACH) for number in range(WRITERS)]
     said = together(processes, made_place, [*writing, (writers.read, 0, 20)])
     acknowledged = sum(sum(rows) for name, _, rows in said if name == "delivered")
     books = made_place.open(create=False)
     assert acknowledged == sum(row["rows"]["usage"] for row in books.deliveries()) == books.scan("usage").num_rows
-    assert len(books.deliveries()) == WRITERS * 6
+    assert len(books.deliveries()) == WRITERS * EACH
     assert Counter(books.scan("usage")["start_s"].to_pylist()).most_common(1)[0][1] == 1
     assert books.verify() == []
 

@@ -60,7 +60,7 @@ def deliveries(draw: st.DrawFn) -> tuple[str, Interval, list[Row], str]:
 
 
 @settings(
-    max_examples=200 if LONG else 12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=200 if LONG else 8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(told=st.lists(deliveries(), min_size=2, max_size=6), again=st.booleans())
 def test_books_say_what_the_model_says(
