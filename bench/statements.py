@@ -1,9 +1,17 @@
 """Statements of an organisation, drawn from a seed: every section filled, and everything adds up."""
 
+import os
+import resource
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from apportion.render.statement import render
+from apportion.render.statement.batch import render_all
 
 from apportion.reports.statement.shape import (
     TEMPLATE,
@@ -18,13 +26,19 @@ from apportion.reports.statement.shape import (
     Use,
     Workload,
 )
+from bench.measure import Clock
 
+COUNT, ALONE = 500, 10
 POOLS = ("h100-east", "a100", "cpu", "storage")
 UNITS = ("gpu", "gpu", "core", "TiB")
 COMPONENTS = ("compute", "storage", "network", "licences", "support")
 REASONS = ("usage", "idle", "overhead", "adjustments", "corrections")
 RULES = (
-    ("h100-east", "Hours held are priced by slot; what nobody held is shared by the hours of the month.", "pools.h100-east.method"),
+    (
+        "h100-east",
+        "Hours held are priced by slot; what nobody held is shared by the hours of the month.",
+        "pools.h100-east.method",
+    ),
     ("a100", "Hours held at one price for the month.", "pools.a100.method"),
     ("", "Overhead is shared by what each team was charged.", "overhead"),
 )
@@ -60,6 +74,7 @@ def statement_of(seed: int, size: Size = Size()) -> Statement:  # noqa: B008  # 
         basis="effective cost",
         owed=owed,
         charged=owed,
+        carried=0,
         before=before,
         summary=compared(rng, REASONS, reasons, before),
         changes=changes_of(rng, owed - before),
@@ -77,9 +92,26 @@ def statement_of(seed: int, size: Size = Size()) -> Statement:  # noqa: B008  # 
             Budget("month", "", 40_000_000, owed, 40_000_000 - owed),
             Budget("year", "h100-east", 200_000_000, 10 * pools[0], 200_000_000 - 10 * pools[0]),
         ),
-        adjustments=(Adjustment("received", "vice-deans-fund", "h100-east", adjusted, "special needs: foundation model", "A. Approver", "2026-12-31"),),
+        adjustments=(
+            Adjustment(
+                "received",
+                "vice-deans-fund",
+                "h100-east",
+                adjusted,
+                "special needs: foundation model",
+                "A. Approver",
+                "2026-12-31",
+            ),
+        ),
         corrections=(
-            Correction("2026-09", "the bill of cloud-a was restated", before, before + corrected, corrected, (run_id(rng), run_id(rng))),
+            Correction(
+                "2026-09",
+                "the bill of cloud-a was restated",
+                before,
+                before + corrected,
+                corrected,
+                (run_id(rng), run_id(rng)),
+            ),
         ),
         quantities=(("gCO2e", str(rng.randrange(10**6, 10**8))), ("kWh", f"{rng.randrange(10**4, 10**5)}.5")),
         how=tuple(Rule(*rule, line=12 + 9 * n) for n, rule in enumerate(RULES)),
@@ -134,9 +166,35 @@ def workloads_of(rng: Random, count: int, owed: int) -> tuple[Workload, ...]:
         )
         for n, amount in enumerate(ran)
     ]
-    rest = (Workload("", name, "", "", "", "", None, amount, None) for name, amount in (("all others", others), ("of no workload", of_none)))
+    rest = (
+        Workload("", name, "", "", "", "", None, amount, None)
+        for name, amount in (("all others", others), ("of no workload", of_none))
+    )
     return (*found, *rest)
 
 
 def run_id(rng: Random) -> str:
     return f"{rng.getrandbits(48):012x}"
+
+
+def statements_500(folder: Path) -> dict[str, Any]:
+    """The statements of 500 teams as PDF, five pages each, by as many workers as there are cores."""
+    statements = [statement_of(seed) for seed in range(COUNT)]
+    clock = Clock()
+    for statement in statements[: ALONE + 1]:
+        alone = clock.time("alone", lambda one=statement: render(one, "pdf"))
+    with TemporaryDirectory(dir=folder) as out:
+        paths = clock.time("all", lambda: render_all(statements, "pdf", Path(out), lambda *_: None))
+        if len(paths) != COUNT or paths[ALONE].read_bytes() != alone:
+            raise AssertionError("a statement of many is another than that statement alone")
+        size = sum(path.stat().st_size for path in paths)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = used.ru_utime + used.ru_stime
+    return {
+        "cores": len(os.sched_getaffinity(0)),
+        "seconds": round(clock.cold("all"), 1),
+        "worker_seconds_each": round(busy / COUNT, 3),
+        "seconds_on_two_idle_cores": round(busy / 2, 1),
+        "ratio_to_one_by_one": round(clock.cold("all") / COUNT / clock.warm("alone"), 2),
+        "kilobytes_each": round(size / COUNT / 1000),
+    }

@@ -273,7 +273,9 @@ def bound(facts: Facts, rule: Adjustment, ledger: list[Entry]) -> list[Entry]:
     whole = sum(sizes.values(), ZERO)
     found: list[Entry] = []
     for (bill, currency, component, pool, day, who), size in sizes.items():
-        change = Entry(bill, currency, component, pool, day, "adjustment", rule.why, who, (wanted - total) * size / whole)
+        change = Entry(
+            bill, currency, component, pool, day, "adjustment", rule.why, who, (wanted - total) * size / whole
+        )
         found += [change, replace(change, reason="subsidy", who=facts.team(rule.sponsor), amount=-change.amount)]
     return found
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from apportion.render.figures import legible
 from apportion.render.statement import words
 from apportion.render.statement.page import Bar, Chart, Column, Section, Table
-from apportion.reports.statement.shape import DRIVERS, LEVELS, Line, Part, Statement
+from apportion.reports.statement.shape import DRIVERS, Line, Part, Statement
 
 SCALE = 1000  # the width of a chart
 
@@ -48,9 +48,15 @@ def changed(statement: Statement) -> list[Section]:
     earlier = words.period_before(statement.period)
     if not statement.changes:
         same = statement.owed == statement.before
-        return [Section("What changed, and why", (f"Nothing changed against {earlier}.",))] if same else []
+        said = f"Nothing changed against {earlier}." if same else f"Why it changed against {earlier} is not known."
+        return [Section("What changed, and why", (said,))]
     digits = statement.digits
-    columns = (Column("Cause", 2), Column("That is", 4), Column("Pool", 3), Column(f"Amount {legible(statement.currency)}"))
+    columns = (
+        Column("Cause", 2),
+        Column("That is", 4),
+        Column("Pool", 3),
+        Column(f"Amount {legible(statement.currency)}"),
+    )
     rows = tuple(
         (
             words.titled(change.driver),
@@ -61,12 +67,12 @@ def changed(statement: Statement) -> list[Section]:
         for change in statement.changes
     )
     total = ("Together", "", "", words.signed(statement.owed - statement.before, digits))
-    said = (
+    moved = (
         f"From {words.in_currency(statement.before, statement)} for {earlier}"
         f" to {words.in_currency(statement.owed, statement)} for {words.period(statement.period)}."
     )
     table = Table(f"What changed against {earlier}", columns, rows, total)
-    return [Section("What changed, and why", (said,), (table,), chart(statement))]
+    return [Section("What changed, and why", (moved,), (table,), chart(statement))]
 
 
 def chart(statement: Statement) -> Chart | None:
@@ -110,7 +116,5 @@ def part_section(part: Part, statement: Statement) -> Section:
 def children(statement: Statement) -> list[Section]:
     if not statement.children:
         return []
-    below = LEVELS[LEVELS.index(statement.level) + 1 :] if statement.level in LEVELS else ()
-    what = below[0].replace("_", " ") if below else "part"
-    title = f"{words.titled(what)}s with statements of their own"
-    return [Section(title, tables=(lines_table(title, statement.children, statement, what),))]
+    title = "One level below"
+    return [Section(title, tables=(lines_table(title, statement.children, statement, "name"),))]

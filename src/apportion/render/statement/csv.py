@@ -59,6 +59,7 @@ def rows_of(statement: Statement) -> Iterator[Row]:
     """Rows without a value (nothing measured) are left out."""
     yield Row("statement", "owed", "amount", statement.owed, before=statement.before)
     yield Row("statement", "charged", "charged", statement.charged)
+    yield Row("statement", "carried", "carried", statement.carried)
     yield from (line_row("summary", line) for line in statement.summary)
     for change in statement.changes:
         yield Row("changes", change.driver, "amount", change.amount, sub_name=change.pool)
@@ -68,7 +69,9 @@ def rows_of(statement: Statement) -> Iterator[Row]:
     yield from (row for row in (*workload_rows(statement), *usage_rows(statement)) if row.value is not None)
     yield from budget_rows(statement)
     for one in statement.adjustments:
-        note = "; ".join(filter(None, (one.why, one.approver and f"approved by {one.approver}", one.until and f"until {one.until}")))
+        note = "; ".join(
+            filter(None, (one.why, one.approver and f"approved by {one.approver}", one.until and f"until {one.until}"))
+        )
         yield Row("adjustments", f"{one.side} {one.other}", "amount", one.amount, sub_name=one.pool, note=note)
     for fix in statement.corrections:
         note = f"runs {' '.join(fix.runs)}"
@@ -93,9 +96,11 @@ def workload_rows(statement: Statement) -> Iterator[Row]:
 
 
 def usage_rows(statement: Statement) -> Iterator[Row]:
-    for use in statement.usage:
+    """Amounts are of the pool, whatever units it has, and stand once."""
+    for use in {use.pool: use for use in statement.usage}.values():
         for measure in ("amount", "waste"):
-            yield Row("usage", use.pool, measure, getattr(use, measure), sub_name=use.unit)
+            yield Row("usage", use.pool, measure, getattr(use, measure))
+    for use in statement.usage:
         for measure in ("held", "used", "unmeasured"):
             yield Row("usage", use.pool, measure, getattr(use, measure) or None, use.unit, f"{use.unit} h".strip())
 

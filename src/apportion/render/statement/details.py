@@ -21,7 +21,14 @@ def workloads(statement: Statement) -> list[Section]:
         Column(f"Amount {legible(statement.currency)}"),
         Column("Waste"),
     ]
-    total = ["Total", *([""] if owned else []), "", "", words.figure(sum(w.amount for w in statement.workloads), statement.digits), ""]
+    total = [
+        "Total",
+        *([""] if owned else []),
+        "",
+        "",
+        words.figure(sum(w.amount for w in statement.workloads), statement.digits),
+        "",
+    ]
     rows = tuple(workload_row(work, statement.digits, owned) for work in statement.workloads)
     table = Table("Workloads that cost most", tuple(columns), rows, tuple(total))
     return [Section("Workloads that cost most", tables=(table,))]
@@ -50,8 +57,9 @@ def usage(statement: Statement) -> list[Section]:
         Column(f"Amount {legible(statement.currency)}"),
         Column("Waste"),
     )
-    wasted = [use.waste for use in statement.usage if use.waste is not None]
-    amount = words.figure(sum(use.amount for use in statement.usage), statement.digits)
+    pools = {use.pool: use for use in statement.usage}  # amounts are of the pool, whatever units it has
+    wasted = [use.waste for use in pools.values() if use.waste is not None]
+    amount = words.figure(sum(use.amount for use in pools.values()), statement.digits)
     waste = words.figure(sum(wasted), statement.digits) if wasted else ""
     rows = tuple(use_row(use, statement.digits, blind) for use in statement.usage)
     table = Table("Held against used", columns, rows, ("Total", *[""] * (len(columns) - 3), amount, waste))
@@ -82,7 +90,13 @@ def budgets(statement: Statement) -> list[Section]:
     if not statement.budgets:
         return []
     digits = statement.digits
-    columns = (Column("Budget", 1), Column(f"Agreed {legible(statement.currency)}"), Column("Spent"), Column("Left"), Column("Spent of it"))
+    columns = (
+        Column("Budget", 1),
+        Column(f"Agreed {legible(statement.currency)}"),
+        Column("Spent"),
+        Column("Left"),
+        Column("Spent of it"),
+    )
     rows = tuple(
         (
             f"Per {legible(budget.per)}\n{f'pool {legible(budget.pool)}' if budget.pool else 'all pools'}",
@@ -125,7 +139,13 @@ def corrections(statement: Statement) -> list[Section]:
     if not statement.corrections:
         return []
     digits = statement.digits
-    columns = (Column("Of", 2), Column("Cause", 3), Column("Was"), Column("Is now"), Column(f"Amount {legible(statement.currency)}"))
+    columns = (
+        Column("Of", 2),
+        Column("Cause", 3),
+        Column("Was"),
+        Column("Is now"),
+        Column(f"Amount {legible(statement.currency)}"),
+    )
     rows = tuple(
         (
             words.period(one.about),
@@ -159,7 +179,7 @@ def how(statement: Statement) -> list[Section]:
     rows = tuple(
         (
             legible(rule.pool) or "all pools",
-            legible(rule.sentence),
+            words.titled(rule.sentence.removeprefix(f"{rule.pool}: ")),
             f"{legible(rule.clause)}\n{f'line {rule.line}' if rule.line else ''}".rstrip("\n"),
         )
         for rule in statement.how

@@ -32,19 +32,18 @@ def page_of(statement: Statement) -> Page:
     owner, when = words.named(statement.owner), words.period(statement.period)
     found = (make(statement) for make in SECTIONS)
     return Page(
-        title=f"{words.titled(kind(statement))} of {words.whose(statement)[:1].lower()}{words.whose(statement)[1:]}, {when}",
+        title=f"{'Credit' if statement.owed < 0 else 'Statement'}: {words.whose(statement)}, {when}",
         issuer=legible(statement.issuer),
         level=words.level(statement.level),
         owner=owner,
         period=when,
         number=legible(statement.number),
         stamp=words.stamp(statement),
-        stamp_meaning=words.stamp_meaning(statement),
         headline=words.headline(statement),
         figure=words.figure(statement.owed, statement.digits),
         currency=legible(statement.currency),
         against=against(statement),
-        sentence=words.sentence(statement),
+        sentences=(words.sentence(statement), *words.booking(statement)),
         facts=facts(statement),
         sections=tuple(section for several in found for section in several),
         footer=(("Ledger head", legible(statement.head)), ("Policy", legible(statement.policy))),
@@ -63,12 +62,8 @@ def check_sums(statement: Statement) -> None:
     if statement.changes:
         moved = statement.owed - (statement.before or 0)
         sums.append(("what changed", moved, (change.amount for change in statement.changes)))
-    for what, whole, amounts in sums:
-        require_equal(f"{what} ({statement.owner}, {statement.period})", whole, sum(amounts))
-
-
-def kind(statement: Statement) -> str:
-    return "credit" if statement.owed < 0 else "statement"
+    for what, whole, found in sums:
+        require_equal(f"{what} ({statement.owner}, {statement.period})", whole, sum(found))
 
 
 def against(statement: Statement) -> tuple[str, ...]:
@@ -86,13 +81,13 @@ def against(statement: Statement) -> tuple[str, ...]:
 
 
 def facts(statement: Statement) -> tuple[tuple[str, str], ...]:
-    without = "none while the period is open" if statement.is_draft else "none, nothing is booked"
+    booked = "" if words.is_shown_only(statement) else words.in_currency(statement.charged, statement)
     found = (
-        ("Number", legible(statement.number) or without),
+        ("Number", legible(statement.number) or "none"),
         ("Period", words.period(statement.period)),
         ("Issued", legible(statement.issued) or "not yet"),
-        ("Currency", legible(statement.currency)),
         ("Mode", legible(statement.mode)),
+        ("Would be booked" if statement.is_draft else "Booked", booked),
         ("Amounts are", legible(statement.basis)),
     )
     return tuple((name, value) for name, value in found if value)

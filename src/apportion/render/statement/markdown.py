@@ -17,9 +17,9 @@ def render(statement: Statement) -> bytes:
 def opening(page: Page) -> Iterator[str]:
     yield f"# {escaped(page.title)}"
     if page.stamp:
-        yield f"**{escaped(page.stamp)}.** {escaped(page.stamp_meaning)}"
+        yield f"**{escaped(page.stamp)}**"
     yield f"**{escaped(page.headline)}: {escaped(page.figure)} {escaped(page.currency)}**"
-    yield escaped(page.sentence)
+    yield from map(escaped, page.sentences)
     yield "\n".join(f"- {escaped(name)}: {escaped(value)}" for name, value in page.facts)
 
 
@@ -41,7 +41,7 @@ def pipes(table: Table) -> str:
 
 
 def cells_of(row: Sequence[str]) -> list[str]:
-    return ["<br>".join(map(escaped, cell.split("\n"))) for cell in row]
+    return [" · ".join(map(escaped, cell.split("\n"))) for cell in row]
 
 
 def closing(page: Page) -> str:
@@ -50,5 +50,3 @@ def closing(page: Page) -> str:
 
 def line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
-
-

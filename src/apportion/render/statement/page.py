@@ -56,12 +56,11 @@ class Page:
     period: str
     number: str
     stamp: str
-    stamp_meaning: str
     headline: str
     figure: str
     currency: str
     against: tuple[str, ...]
-    sentence: str
+    sentences: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     sections: tuple[Section, ...]
     footer: tuple[tuple[str, str], ...]

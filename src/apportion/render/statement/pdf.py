@@ -20,7 +20,9 @@ UNWRITABLE = re.compile(r'the text `"((?:[^"\\]|\\.)+)"` could not be displayed'
 ESCAPED = re.compile(r"\\u\{([0-9a-f]+)\}")
 NOTE = Section(
     "About this document",
-    ("Its fonts cannot write some characters, which are shown as codes, as in \\u4e2d; every other format has them as they are.",),
+    (
+        "Its fonts cannot write some characters, which are shown as codes, as in \\u4e2d; every other format has them as they are.",
+    ),
 )
 
 

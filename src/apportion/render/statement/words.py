@@ -11,7 +11,13 @@ from apportion.reports.statement.shape import Change, Statement, money
 from apportion.reports.words import hours as of_hours
 
 MINUS = "\u2212"  # a hyphen is short in print and silent in a screen reader
-LEVELS = {"cost_centre": "Cost centre", "department": "Department", "team": "Team", "project": "Project", "user": "User"}
+LEVELS = {
+    "cost_centre": "Cost centre",
+    "department": "Department",
+    "team": "Team",
+    "project": "Project",
+    "user": "User",
+}
 NOBODY = {"project": "no project", "user": "no user", "team": "no team", "pool": "no pool", "component": "no component"}
 QUANTITIES = {CARBON: "Carbon", ENERGY: "Energy"}
 DRIVERS = {
@@ -26,7 +32,20 @@ DRIVERS = {
     "corrections": "figures of earlier months put right",
     "other": "what has no other cause",
 }
-MONTHS = "January February March April May June July August September October November December".split()
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])")
 
 
@@ -113,16 +132,13 @@ def whose(statement: Statement) -> str:
 
 
 def headline(statement: Statement) -> str:
-    if statement.owed < 0:
-        return "What you would get back" if statement.is_draft else "What you get back"
     if is_shown_only(statement):
         return "What your use cost"
     return "What you would owe" if statement.is_draft else "What you owe"
 
 
 def is_shown_only(statement: Statement) -> bool:
-    """Nothing of it is booked, or will be."""
-    return not statement.charged and (statement.mode == "showback" or statement.owed != 0)
+    return statement.mode == "showback"
 
 
 def stamp(statement: Statement) -> str:
@@ -131,26 +147,32 @@ def stamp(statement: Statement) -> str:
         return "DRAFT"
     if is_shown_only(statement):
         return "SHOWN ONLY"
-    return "PARTLY BOOKED" if statement.charged != statement.owed else ""
+    if own_charge(statement) != statement.owed:
+        return "PARTLY BOOKED"
+    return "CREDIT" if statement.owed < 0 else ""
 
 
-def stamp_meaning(statement: Statement) -> str:
-    """What the stamp says, in a sentence; nothing where all of it is booked."""
-    rest = statement.owed - statement.charged
+def own_charge(statement: Statement) -> int:
+    """The part of what is owed that is booked."""
+    return statement.charged - statement.carried
+
+
+def booking(statement: Statement) -> tuple[str, ...]:
+    """What is booked, where that is not simply what is owed."""
+    said = ["The period is still open: figures may change, and nothing is booked yet."] if statement.is_draft else []
+    is_ = "would be" if statement.is_draft else "is"
+    rest = statement.owed - own_charge(statement)
     if is_shown_only(statement):
-        booked = "It is shown only, nothing is booked."
-    elif rest:
-        booked = (
-            f"{in_currency(statement.charged, statement)} of it is booked; {in_currency(rest, statement)} is shown only."
+        return (*said, "It is shown only, nothing is booked.")
+    if rest:
+        own = in_currency(own_charge(statement), statement)
+        said.append(f"{own} of it {is_} booked; {in_currency(rest, statement)} is shown only.")
+    if statement.carried:
+        more, whole = in_currency(statement.carried, statement), in_currency(statement.charged, statement)
+        said.append(
+            f"For owners who are only shown their cost, {more} is carried as well: {whole} {is_} booked in all."
         )
-    else:
-        booked = ""
-    if statement.is_draft:
-        nothing = "" if is_shown_only(statement) else " and nothing is booked yet"
-        return f"The period is still open: figures may change{nothing}." + (f" {booked}" if booked else "").replace(
-            " is booked;", " will be booked;"
-        )
-    return booked
+    return tuple(said)
 
 
 def sentence(statement: Statement) -> str:
@@ -171,15 +193,15 @@ def _owes(statement: Statement) -> str:
     if statement.owed < 0:
         return f"{whose(statement)} {'would get' if statement.is_draft else 'gets'} {amount} back"
     if is_shown_only(statement):
-        return f"What {whose(statement)} used cost {amount}"
+        return f"The use of {level(statement.level).lower()} {named(statement.owner)} cost {amount}"
     return f"{whose(statement)} {'would owe' if statement.is_draft else 'owes'} {amount}"
 
 
 def _mostly(statement: Statement, moved: int) -> str:
-    same = [change for change in statement.changes if change.amount * moved > 0 and change.driver != "other"]
-    if not same:
+    same = [change for change in statement.changes if change.amount * moved > 0]
+    most: Change | None = max(same, key=lambda change: abs(change.amount), default=None)
+    if most is None or most.driver == "other":
         return ""
-    most: Change = max(same, key=lambda change: abs(change.amount))
     where = f" in pool {legible(most.pool)}" if most.pool else ""
     return (
         f" The largest single cause is {legible(most.driver)}{where}"
