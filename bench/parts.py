@@ -26,6 +26,7 @@ from bench.peaks import peaks
 from bench.prometheus import prometheus_day
 from bench.slurm import slurm_1m
 from bench.spark import spark
+from bench.statements import statements_500
 from bench.traces import surf_lisa
 from bench.worlds import FOUR, HOURS, NODE_HOUR, NODES, START_S, TEAMS, ZONE, Size, world_of, write_usage
 
@@ -304,6 +305,7 @@ PARTS: dict[str, Callable[[Path], Figures]] = {
     "slurm_1m": slurm_1m,
     "spark": spark,
     "prometheus_day": prometheus_day,
+    "statements_500": statements_500,
 }
 
 # (part, path to the figure, bound, how): what the project promises.
@@ -328,4 +330,6 @@ TARGETS: tuple[tuple[str, tuple[str, ...], float, str], ...] = (
     ("prometheus_day", ("import_seconds",), 300, "at most"),
     ("prometheus_day", ("six_metrics_seconds",), 300, "at most"),
     ("prometheus_day", ("six_metrics_peak_gb",), 1, "at most"),
+    ("statements_500", ("seconds",), 120, "at most"),
+    ("statements_500", ("worker_seconds_each",), 0.24, "at most"),
 )

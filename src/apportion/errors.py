@@ -11,7 +11,10 @@
 Every `code` is a slug with a heading in docs/reference/errors.md; a test keeps the two lists equal.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,10 @@ class ApportionError(Exception):
         self.message = message
         self.where = where
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[Any, ...]]:
+        """From one process to another."""
+        return partial(type(self), where=self.where, hint=self.hint), (self.code, self.message)
 
     def __str__(self) -> str:
         lines = [f"error[{self.code}]: {self.message}"]
@@ -68,6 +75,10 @@ class InvariantError(Exception):
         self.what = what
         self.expected = expected
         self.found = found
+
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[Any, ...]]:
+        """From one process to another."""
+        return type(self), (self.what, self.expected, self.found)
 
 
 def require_equal(what: str, expected: object, found: object) -> None:

@@ -6,7 +6,7 @@ from apportion.render.figures import RIGHT, is_rounded, legible, readable, title
 from apportion.render.sheet import Screen, Sheet, Table
 from apportion.render.table import ROUNDED
 
-SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&$])")
 
 
 def render(sheet: Sheet, screen: Screen) -> str:
