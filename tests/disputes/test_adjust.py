@@ -3,7 +3,6 @@
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,19 +13,9 @@ from apportion.errors import ApportionError
 from apportion.verbs.adjust import Wish
 from apportion.verbs.project import Project
 from apportion.verbs.transfers import spread
-from tests.disputes.small import bill, entries, owed, post, started, sums
+from tests.disputes.small import bill, entries, owed, post, sums
 
 WISH = Wish("vision", "office", "30.00", "node 7 was down", "head of research")
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """Vision owes 60 of one bill (45 compute, 15 storage) and 30.004 of another, speech 40."""
-    found = started(tmp_path)
-    bill(tmp_path, "2026-09", [("vision", "Compute", "45"), ("vision", "Storage", "15"), ("speech", "Compute", "40")])
-    bill(tmp_path, "2026-09", [("vision", "Compute", "30.004")], "Cirrus")
-    post(found, "2026-09")
-    return found
 
 
 def test_a_credit_is_spread_over_what_is_owed_and_every_bill_stays(project: Project) -> None:
