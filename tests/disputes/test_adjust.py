@@ -45,7 +45,7 @@ def test_it_is_noted_with_its_reason_and_approver(project: Project) -> None:
     assert kept == done.transfer
     assert (kept.owner, kept.other, kept.amount, kept.approver) == ("vision", "office", Decimal(30), "head of research")
     steps = apportion.explain(project, "office", "2026-09").steps
-    (node,) = [one for one in steps if one.text.startswith("decided")][0].steps
+    (node,) = next(one for one in steps if one.text.startswith("decided")).steps
     assert node.text == (
         "30.00 USD booked in 2026-09: credited to vision, paid by office, because of 'node 7 was down', approved by head of research"
     )
@@ -110,8 +110,8 @@ def test_bill_pool_project_and_user_narrow_it(project: Project) -> None:
         ({"owner": "visoin"}, "unknown-owner"),
         ({"sponsor": "_idle"}, "unknown-owner"),
         ({"sponsor": "vision"}, "same-owner"),
-        ({"bill": "Stratus"}, "unknown-bill"),
-        ({"pool": "disk"}, "unknown-pool"),
+        ({"bill": "Stratus"}, "nothing-owed"),
+        ({"pool": "disk"}, "nothing-owed"),
         ({"why": " "}, "no-reason"),
     ],
 )

@@ -119,7 +119,7 @@ def chosen(desk: Desk, wish: Wish) -> tuple[pa.Table, str]:
             some = sorted(set(rows[name].to_pylist()))
             if value not in some:
                 raise ProjectError(
-                    f"unknown-{name}",
+                    "nothing-owed",
                     f"{wish.owner} owes nothing of {name} {value!r} in {desk.month}",
                     hint=nearest(value, some, f"{name}s"),
                 )
