@@ -12,6 +12,7 @@ import apportion
 from apportion.errors import ApportionError
 from apportion.verbs.adjust import Wish
 from apportion.verbs.project import Project
+from apportion.verbs.statement import Wanted, statements
 from apportion.verbs.transfers import spread
 from tests.disputes.small import bill, entries, owed, post, sums
 
@@ -49,6 +50,18 @@ def test_it_is_noted_with_its_reason_and_approver(project: Project) -> None:
     assert node.text == (
         "30.00 USD booked in 2026-09: credited to vision, paid by office, because of 'node 7 was down', approved by head of research"
     )
+
+
+def test_both_sides_statements_show_it(project: Project) -> None:
+    apportion.adjust(project, "2026-09", WISH)
+    apportion.close(project, "2026-09")
+    spared, pays = (statements(project, Wanted("2026-09", owner=team))[0] for team in ("vision", "office"))
+    said = {(one.why, one.approver) for one in (*spared.adjustments, *pays.adjustments)}
+    assert said == {("node 7 was down", "head of research")}
+    assert {(one.side, one.other) for one in spared.adjustments} == {("received", "office")}
+    assert {(one.side, one.other) for one in pays.adjustments} == {("given", "vision")}
+    assert (sum(one.amount for one in spared.adjustments), sum(one.amount for one in pays.adjustments)) == (-3000, 3000)
+    assert (spared.owed, pays.owed) == (6000, 3000)
 
 
 def test_the_same_twice_is_one_and_a_reference_makes_another(project: Project) -> None:
