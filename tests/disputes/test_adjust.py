@@ -160,6 +160,6 @@ def test_a_spread_adds_up_and_follows_what_is_owed(amounts: list[Decimal], cents
     amount = Decimal(cents).scaleb(-2)
     parts = {row["bill"]: part for row, part in spread(rows, amount)}
     assert sum(parts.values()) == amount
-    for row in rows:
-        wanted = Fraction(amount) * max(Fraction(0), Fraction(row["amount"])) / positive
-        assert abs(Fraction(parts.get(row["bill"], Decimal(0))) - wanted) < Fraction(1, 100)
+    for n, owes in enumerate(amounts):
+        wanted = Fraction(amount) * max(Fraction(0), Fraction(owes)) / positive
+        assert abs(Fraction(parts.get(str(n), Decimal(0))) - wanted) < Fraction(1, 100)

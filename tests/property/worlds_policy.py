@@ -325,7 +325,7 @@ def draw_adjustments(dice: random.Random, scene: Scene, pools: list[str]) -> lis
     found: list[Map] = []
     for _ in range(dice.choice((0, 0, 1, 2))):
         team = dice.choice(scene.teams)
-        kind = dice.choice(("percent", "percent", "when", "cap", "floor", "smooth", "grant"))
+        kind = dice.choice(("percent", "percent", "when", "cap", "floor", "smooth"))
         rule: Map = {"when": {"qos": "preemptible"}} if kind == "when" else {"team": team}
         if kind in ("percent", "when"):
             rule["percent"] = dice.choice((-30, -100, 10, "12.5"))
@@ -336,9 +336,19 @@ def draw_adjustments(dice: random.Random, scene: Scene, pools: list[str]) -> lis
                 "cap": dice.choice((1, "50.5")),
                 "floor": dice.choice((1, 20_000)),
                 "smooth": dice.choice((0, 20)),
-                "grant": dice.choice((1, "33.3", 20_000)),
             }[kind]
         if dice.random() < 0.4:
             rule[dice.choice(("until", "from"))] = dice.choice(scene.days)
         found.append({**rule, "sponsor": SPONSOR, "why": "generated"})
-    return found
+    return found + draw_grants(scene, pools)
+
+
+def draw_grants(scene: Scene, pools: list[str]) -> list[Map]:
+    """By dice of their own, so that the worlds of known seeds stay what they were but for them."""
+    dice = random.Random(f"{scene.teams} {scene.days} {pools}")
+    if dice.random() > 0.15:
+        return []
+    rule: Map = {"team": dice.choice(scene.teams), "grant": dice.choice((1, "33.3", 20_000))}
+    if dice.random() < 0.5:
+        rule["pool"] = dice.choice(pools)
+    return [{**rule, "sponsor": SPONSOR, "why": "granted", "approver": "generated"}]
