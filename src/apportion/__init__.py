@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from apportion.errors import ApportionError, InvariantError, Problem
+    from apportion.verbs.adjust import adjust
     from apportion.verbs.apply import apply
     from apportion.verbs.audit import audit
     from apportion.verbs.backup import backup, restore
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from apportion.verbs.close import close
     from apportion.verbs.cost import cost
     from apportion.verbs.demo import demo
+    from apportion.verbs.dispute import dispute, disputes, open_dispute, say, settle
     from apportion.verbs.explain import explain
     from apportion.verbs.fairness import fairness
     from apportion.verbs.gc import gc
@@ -40,12 +42,16 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "InvariantError", "Problem", "apply", "audit", "backup", "check", "close", "cost", "demo", "explain", "export_journal", "fairness",
-    "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_project", "plan", "report", "restore", "split", "verify",
+    "ApportionError", "InvariantError", "Problem", "adjust", "apply", "audit", "backup", "check", "close", "cost", "demo", "dispute", "disputes", "explain",
+    "export_journal", "fairness", "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "report",
+    "restore", "say", "settle", "split", "verify",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "InvariantError": "errors", "Problem": "errors"}
-_FILES = {"open_project": "project", "restore": "backup", "method": "methods", "export_journal": "journal"}
+_FILES = {
+    "open_project": "project", "restore": "backup", "method": "methods", "export_journal": "journal",
+    "disputes": "dispute", "open_dispute": "dispute", "say": "dispute", "settle": "dispute",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -133,6 +133,16 @@ RULES = [
     ("policy-value", HEAD + "adjustments:\n  - {team: a, cap: 10, floor: §20, sponsor: x, why: y}\n", ""),
     ("policy-value", HEAD + "adjustments:\n  - {team: a, smooth: §-1, sponsor: x, why: y}\n", ""),
     ("policy-missing-key", HEAD + "adjustments:\n  - §{cap: 10, sponsor: x, why: y}\n", "add team"),
+    ("policy-missing-key", HEAD + "adjustments:\n  - §{grant: 10, sponsor: x, why: y}\n", "add team"),
+    ("policy-value", HEAD + "adjustments:\n  - {team: a, grant: §0, sponsor: x, why: y}\n", ""),
+    ("policy-value", HEAD + "adjustments:\n  - {team: a, cap: 10, grant: §5, sponsor: x, why: y}\n", "write two"),
+    (
+        "policy-value",
+        HEAD + "adjustments:\n  - {team: a, grant: 5, when: §{qos: x}, sponsor: x, why: y}\n",
+        "remove when",
+    ),
+    ("policy-type", HEAD + "adjustments:\n  - {percent: -10, sponsor: x, why: y, approver: §[a]}\n", ""),
+    ("policy-value", HEAD + "close: {disputes: §alow}\n", "did you mean 'allow'?"),
     (
         "policy-value",
         HEAD + POOL + "adjustments:\n  - {team: a, pool: §h100, cap: 10, sponsor: x, why: y}\n",

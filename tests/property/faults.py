@@ -193,6 +193,13 @@ FAULTS = (
         seed=2,
     ),
     Fault(
+        "a grant goes on below nothing",
+        "engine/transfers.py",
+        "min(part_of(GRAIN, rule.grant), max(total, 0))",
+        "part_of(GRAIN, rule.grant)",
+        seed=12,
+    ),
+    Fault(
         "time that a team's workloads share counts for each",
         "engine/occupancy.py",
         "(rows.start_s > rows.reached)",

@@ -263,7 +263,7 @@ def bound(facts: Facts, rule: Adjustment, ledger: list[Entry]) -> list[Entry]:
     mine = [entry for entry in in_reach(rule, ledger) if entry.currency == facts.policy.currency]
     total = sum((entry.amount for entry in mine), ZERO)
     low, high = bounds(facts, rule)
-    wanted = total
+    wanted = max(total - rule.grant, min(total, ZERO)) if rule.grant is not None else total
     if high is not None:
         wanted = min(wanted, high)
     if low is not None:

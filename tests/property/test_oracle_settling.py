@@ -187,6 +187,14 @@ def test_what_a_cap_takes_off_is_shared_by_size_whatever_the_sign() -> None:
     }
 
 
+@pytest.mark.parametrize(("grant", "used"), [("25", 25), ("75", 60)])
+def test_a_grant_is_used_up_by_what_is_owed(grant: str, used: int) -> None:
+    rules = f"adjustments: [{{team: a, grant: {grant}, sponsor: office, why: x}}]\n" + POOL + "method: proportional}"
+    lines = [line("80", 0, 1), line("-20", 0, 1, component="other")]
+    found = owed(by_hand(rules, lines, [usage("a", 0, 1)]), "reason")
+    assert found == {("a", "usage"): 60, ("a", "adjustment"): -used, ("office", "subsidy"): used}
+
+
 def test_a_floor_reaches_a_team_whose_charges_cancel_out() -> None:
     rules = "adjustments: [{team: a, floor: 8, sponsor: office, why: x}]\n" + POOL + "method: proportional}"
     lines = [line("30", 0, 1), line("-30", 0, 1, component="other")]

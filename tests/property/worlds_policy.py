@@ -340,4 +340,15 @@ def draw_adjustments(dice: random.Random, scene: Scene, pools: list[str]) -> lis
         if dice.random() < 0.4:
             rule[dice.choice(("until", "from"))] = dice.choice(scene.days)
         found.append({**rule, "sponsor": SPONSOR, "why": "generated"})
-    return found
+    return found + draw_grants(scene, pools)
+
+
+def draw_grants(scene: Scene, pools: list[str]) -> list[Map]:
+    """By dice of their own, so that the worlds of known seeds stay what they were but for them."""
+    dice = random.Random(f"{scene.teams} {scene.days} {pools}")
+    if dice.random() > 0.15:
+        return []
+    rule: Map = {"team": dice.choice(scene.teams), "grant": dice.choice((1, "33.3", 20_000))}
+    if dice.random() < 0.5:
+        rule["pool"] = dice.choice(pools)
+    return [{**rule, "sponsor": SPONSOR, "why": "granted", "approver": "generated"}]

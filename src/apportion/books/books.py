@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from sqlalchemy import select
 
-from apportion.books import agreed, deliveries, ledger, record
+from apportion.books import agreed, deliveries, disputes, ledger, record
 from apportion.books.audit import Note, note_once, read_notes
 from apportion.books.backup import backup
 from apportion.books.catalog import Evidence
@@ -24,8 +24,11 @@ from apportion.books.post import post
 from apportion.books.publish import published, versions
 from apportion.books.shapes import (
     CLOSE,
+    COMPUTED,
     Close,
     Closed,
+    Dispute,
+    DisputeNote,
     Finding,
     Posted,
     Receipt,
@@ -34,8 +37,10 @@ from apportion.books.shapes import (
     StoredPolicy,
     StoredRun,
     TableVersion,
+    Transfer,
 )
 from apportion.books.tables import EVIDENCE
+from apportion.books.transfers import read_transfers, transfer
 from apportion.books.verify import verify
 from apportion.errors import BooksError, Problem
 from apportion.model.delivery import Delivery, FileDigest
@@ -202,10 +207,43 @@ class Books:
         with spoken(), reading(self.engine) as connection:
             return ledger.read_posted(connection, None if period is None else str(period), kinds, as_of_s)
 
-    def believed(self, period: str) -> pa.Table:
-        """What the period's evidence has come to so far: what was planned in it, with the corrections of it that were booked later."""
+    def believed(self, period: str, kinds: Sequence[str] = COMPUTED) -> pa.Table:
+        """What the period has come to so far: its own runs of these kinds, and those about it that were booked later.
+
+        By default what its evidence says: what was planned in it, with its corrections.
+        """
         with spoken(), reading(self.engine) as connection:
-            return ledger.read_believed(connection, str(period))
+            return ledger.read_believed(connection, str(period), kinds)
+
+    def transfer(self, made: Transfer, run: Run) -> Posted:
+        with spoken():
+            return transfer(self.evidence, made, run)
+
+    def transfers(self) -> list[Transfer]:
+        """What people decided, oldest first."""
+        with spoken(), reading(self.engine) as connection:
+            return read_transfers(connection)
+
+    def open_dispute(self, made: Dispute, why: str) -> Dispute:
+        with spoken():
+            return disputes.open_dispute(self.evidence, made, why)
+
+    def say(self, number: int, text: str) -> Dispute:
+        with spoken():
+            return disputes.say(self.evidence, number, text)
+
+    def settle(self, number: int, end: DisputeNote, made: tuple[Transfer, Run] | None) -> tuple[Dispute, Posted | None]:
+        with spoken():
+            return disputes.settle(self.evidence, number, end, made)
+
+    def disputes(self) -> list[Dispute]:
+        """In the order in which they were opened."""
+        with spoken(), reading(self.engine) as connection:
+            return disputes.read_disputes(connection)
+
+    def dispute(self, number: int) -> Dispute:
+        with spoken(), reading(self.engine) as connection:
+            return disputes.read_dispute(connection, number)
 
     def entries(self, **filters: object) -> pa.Table:
         with spoken(), reading(self.engine) as connection:

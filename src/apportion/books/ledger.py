@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Text, cast, select, union_all
 
 from apportion.books import record
 from apportion.books.chain import GENESIS
-from apportion.books.shapes import PLAN, StoredRun
+from apportion.books.shapes import COMPUTED, PLAN, StoredRun
 from apportion.errors import BooksError
 from apportion.model.rows import MONEY, POSTING_KEY, POSTINGS, TEXT
 
@@ -73,12 +73,13 @@ def summed(owners: pa.Table) -> pa.Table:
     return totals.sort_by([(name, "ascending") for name in POSTING_KEY]).select(POSTINGS.names).cast(POSTINGS)
 
 
-def read_believed(connection: Connection, period: str) -> pa.Table:
-    """What a period's evidence has come to so far: its plan, and the corrections of it that later periods hold."""
+def read_believed(connection: Connection, period: str, kinds: Sequence[str] = COMPUTED) -> pa.Table:
+    """What a period has come to so far: what its own runs of these kinds say, and those about it that later periods hold."""
     table, runs = record.entries, record.runs
-    planned = (table.c.period == period) & of_kind([PLAN])
-    corrected = table.c.run_id.in_(select(runs.c.run_id).where(runs.c.about == period))
-    owners = read_rows(connection, POSTINGS, table.c.account.not_like(CONTRA + "%"), planned | corrected)
+    about = select(runs.c.run_id).where((runs.c.about == period) | ((runs.c.about == "") & (runs.c.period == period)))
+    owners = read_rows(
+        connection, POSTINGS, table.c.account.not_like(CONTRA + "%"), table.c.run_id.in_(about), of_kind(kinds)
+    )
     place = POSTINGS.names.index("period")
     owners = owners.set_column(place, POSTINGS.field(place), pa.repeat(pa.scalar(period), len(owners)))
     return summed(owners)

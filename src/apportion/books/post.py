@@ -104,7 +104,8 @@ def last_of(connection: Connection, period: str) -> int:
     """The last link that says what the period's usage costs: of its own runs, or of those that correct it."""
     runs = record.runs
     own = (runs.c.period == period) & (runs.c.about == "") & runs.c.kind.in_(["", PLAN])
-    return connection.scalar(select(func.max(runs.c.last_seq)).where(own | (runs.c.about == period))) or 0
+    corrects = (runs.c.about == period) & (runs.c.kind == CORRECTION)
+    return connection.scalar(select(func.max(runs.c.last_seq)).where(own | corrects)) or 0
 
 
 def moved(run: Run, what: str) -> BooksError:

@@ -103,6 +103,20 @@ documents = Table(
     text("period", key=True), text("level", key=True), text("owner", key=True), text("currency", key=True),
     whole("number"), text("label"), whole("amount"), text("sha256"), Column("body", LargeBinary, nullable=False),
 )  # fmt: skip
+transfers = Table(
+    "transfers", record,
+    text("run_id", key=True), text("owner"), text("other"), text("currency"), Column("amount", Exact, nullable=False), text("why"),
+    text("approver"), text("reference"), whole("dispute"),
+)  # fmt: skip
+disputes = Table(
+    "disputes", record,
+    whole("number", key=True), text("period"), text("kind"), text("name"), text("key"), text("owner"), text("currency"),
+    Column("amount", Exact, nullable=False), Column("part", Boolean, nullable=False), text("evidence"), text("head"),
+)  # fmt: skip
+dispute_notes = Table(
+    "dispute_notes", record,
+    whole("id", key=True), whole("dispute"), whole("at_s"), text("who"), text("status"), text("text"), text("run_id"),
+)  # fmt: skip
 audit = Table(
     "audit", record,
     Column("id", Seq, primary_key=True), whole("at_s"), text("who"), text("what"), text("detail"), later("why"), later("head"), later("hash"),
@@ -149,7 +163,7 @@ files = Table(
 )  # fmt: skip
 
 # The chain proves that nobody changed a posting; these make it hard to do by mistake.
-APPEND_ONLY = (entries, runs, bill_days, closes, documents, audit)
+APPEND_ONLY = (entries, runs, bill_days, closes, documents, transfers, disputes, dispute_notes, audit)
 REFUSE_ON_POSTGRES = """
 CREATE OR REPLACE FUNCTION apportion_append_only() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$

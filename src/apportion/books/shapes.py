@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
 PLAN, CORRECTION, CREDIT, RECLASS, CLOSE = "plan", "correction", "credit", "reclass", "close"  # kinds of runs
 COMPUTED = (PLAN, CORRECTION)  # from evidence; the others are decided by people
+TRANSFERS = (CREDIT, RECLASS)
+OPEN, REJECTED, CREDITED, RECLASSED = "open", "rejected", "credited", "reclassed"  # what a dispute is
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,62 @@ class Kept:
     label: str
     amount: int
     sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What people decided, as a run of kind credit or reclass: `amount` moves from `owner` to `other`, each TEAM, TEAM/PROJECT or TEAM/PROJECT/USER.
+
+    `reference` tells two apart that are otherwise the same; `dispute` is the number of the dispute that it settles, 0 where there is none.
+    """
+
+    run_id: str
+    owner: str
+    other: str
+    currency: str
+    amount: Decimal
+    why: str
+    approver: str = ""
+    reference: str = ""
+    dispute: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DisputeNote:
+    """One entry of a dispute's thread: `open` by who disputes and whoever answers, or how it ended, with the run that was posted for it."""
+
+    at_s: int
+    who: str
+    status: str
+    text: str
+    run_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """What is doubted: `kind` is posting, job or statement. `evidence` is what `explain` said when it was opened, as JSON, at `head`.
+
+    `key` is what finds it in the books: a posting's key, or a job's workloads. `part` says that only `amount` of it is doubted, not all of it.
+    The books give the number and the thread.
+    """
+
+    period: str
+    kind: str
+    name: str
+    key: tuple[str, ...]
+    owner: str
+    currency: str
+    amount: Decimal
+    part: bool
+    evidence: str
+    head: str
+    number: int = 0
+    notes: tuple[DisputeNote, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """Said by its last note."""
+        return self.notes[-1].status if self.notes else OPEN
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ from apportion.books.audit import check_audit
 from apportion.books.catalog import Evidence
 from apportion.books.close import check_closes
 from apportion.books.database import reading
+from apportion.books.disputes import check_disputes
 from apportion.books.shapes import Finding
+from apportion.books.transfers import check_transfers
 from apportion.books.verify_evidence import check_evidence, check_files
 from apportion.books.verify_ledger import check_bills, check_chain
 
@@ -25,6 +27,8 @@ def verify(evidence: Evidence, head: str | None) -> list[Finding]:
         lambda connection: check_chain(connection, head),
         check_bills,
         check_closes,
+        check_transfers,
+        check_disputes,
         check_audit,
         check_policies,
         check_plans,

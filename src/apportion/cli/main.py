@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from apportion import __version__
 from apportion.cli import (
+    adjust,
     agent,
     apply,
     audit,
@@ -18,6 +19,7 @@ from apportion.cli import (
     close,
     cost,
     demo,
+    dispute,
     explain,
     export,
     gc,
@@ -45,6 +47,8 @@ COMMANDS = (
     close,
     statement,
     export,
+    adjust,
+    dispute,
     explain,
     cost,
     report,

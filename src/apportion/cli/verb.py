@@ -6,7 +6,7 @@ A command is a function from a `Call` (and its own options) to an `Answer`. Heav
 import inspect
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -164,7 +164,10 @@ def expanded(parameter: inspect.Parameter) -> list[inspect.Parameter]:
     if not is_group(parameter.annotation):
         return [parameter]
     hints = get_type_hints(parameter.annotation, include_extras=True)
-    return [_option(one.name, hints[one.name], one.default) for one in fields(parameter.annotation)]
+    return [
+        _option(one.name, hints[one.name], inspect.Parameter.empty if one.default is MISSING else one.default)
+        for one in fields(parameter.annotation)
+    ]
 
 
 def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:

@@ -101,11 +101,13 @@ def concerns(rule: Adjustment, entry: Entry, books: Books) -> bool:
 
 
 def bounded(total: int, rule: Adjustment, books: Books) -> int:
-    """A total inside the rule's bounds: a cap, a floor, or so many percent of change since the last period."""
+    """A total inside the rule's bounds: a cap, a floor, less a grant while it lasts, or so many percent of change since the last period."""
     if rule.cap is not None:
         total = min(total, part_of(GRAIN, rule.cap))
     if rule.floor is not None:
         total = max(total, part_of(GRAIN, rule.floor))
+    if rule.grant is not None:
+        total -= min(part_of(GRAIN, rule.grant), max(total, 0))
     before = books.previous.get(rule.team or "")
     if rule.smooth is not None and before is not None:
         last = to_grains(before)

@@ -120,7 +120,7 @@ def _compare_items(path: Path, before: Path, old: list[Any], new: list[Any]) -> 
 def _since(difference: _Difference, old: Policy, new: Policy) -> date | None:
     """The first day whose figures may differ; None where no figure does."""
     path = difference.path
-    told_only = path[0] in TOLD or (path[0] == "adjustments" and path[2:] == ("why",))
+    told_only = path[0] in TOLD or (path[0] == "adjustments" and path[2:] in (("why",), ("approver",)))
     if told_only or (not difference.order and _meaning(old, difference.old_path) == _meaning(new, path)):
         return None
     if _is_mode(path) and path[0] == "teams":

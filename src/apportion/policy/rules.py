@@ -139,7 +139,7 @@ class ReservationRule(Dated):
 
 
 class Adjustment(Dated):
-    """A change that the sponsor pays for. Exactly one kind: percent, smooth, or cap and floor (money of a team's total)."""
+    """A change that the sponsor pays for. Exactly one kind: percent, smooth, grant, or cap and floor (money of a team's total)."""
 
     team: Name | None = None
     when: Labels | None = None
@@ -148,17 +148,19 @@ class Adjustment(Dated):
     smooth: NotNegative | None = None
     cap: NotNegative | None = None
     floor: NotNegative | None = None
+    grant: Positive | None = None
     sponsor: Name
     why: Text
+    approver: Text = ""
 
     @model_validator(mode="after")
     def one_kind(self) -> Self:
-        given = [name for name in ("percent", "smooth", "cap", "floor") if getattr(self, name) is not None]
+        given = [name for name in ("percent", "smooth", "cap", "floor", "grant") if getattr(self, name) is not None]
         if not given:
             raise wrong(
                 "policy-missing-key",
                 "an adjustment says what it changes",
-                hint="give percent, smooth, or cap and floor",
+                hint="give percent, smooth, grant, or cap and floor",
             )
         if len(given) > 1 and given != ["cap", "floor"]:
             raise wrong(
@@ -179,7 +181,7 @@ class Adjustment(Dated):
                 "policy-missing-key", f"{kind} bounds the total of a team, and none is named", hint="add team: NAME"
             )
         for name in ("pool", "when"):
-            if getattr(self, name) is not None:
+            if getattr(self, name) is not None and (kind, name) != ("grant", "pool"):
                 raise wrong(
                     "policy-value",
                     f"{kind} bounds the whole total of a team, so {name} cannot narrow it",
@@ -236,11 +238,15 @@ class Quota(Dated):
 
 
 class Closing(Clause):
-    """What must hold before a month is closed: `unowned` is percent of the bill, `change` percent of what a team owed the month before."""
+    """What must hold before a month is closed: `unowned` is percent of the bill, `change` percent of what a team owed the month before.
+
+    `disputes: refuse` keeps a month open until its disputes are settled.
+    """
 
     grace_days: Count | None = None
     unowned: Percent = Fraction(0)
     change: Positive | None = None
+    disputes: Literal["allow", "refuse"] = "allow"
 
 
 class Fx(Clause):

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.shapes import OPEN
 from apportion.errors import ProjectError
 from apportion.model.currencies import is_money
 from apportion.model.rows import SYSTEM_OWNERS, UNALLOCATED
@@ -49,6 +50,7 @@ def looks(project: Project, period: Period, step: Step = silent) -> Iterator[Loo
     mine = project.books.posted(str(period))
     yield from owned(mine, rules, period)
     yield changed(mine, project.books.posted(str(period.previous)), rules)
+    yield undisputed(project, period, rules)
 
 
 def evidenced(project: Project, policy: Policy, period: Period, step: Step) -> Iterator[Look]:
@@ -182,6 +184,13 @@ def changed(mine: pa.Table, before: pa.Table, rules: Closing) -> Look:
         for (currency, team), (was, is_now) in sorted(far.items())
     )
     return Look("steady", not far, text or f"no team changed by more than {rules.change} %", "apportion report trend")
+
+
+def undisputed(project: Project, period: Period, rules: Closing) -> Look:
+    """What is settled after the close is posted in the next open month, unless the policy wants it settled before."""
+    still = [str(one.number) for one in project.books.disputes() if (one.period, one.status) == (str(period), OPEN)]
+    text = f"{counted(len(still), 'dispute')} open: {', '.join(still)}" if still else "no dispute is open"
+    return Look("undisputed", not still or rules.disputes == "allow", text, "apportion dispute list, then settle them")
 
 
 def owners(table: pa.Table) -> Sums:

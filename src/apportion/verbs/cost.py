@@ -159,7 +159,7 @@ def figures(project: Project, month: str, ids: list[str], step: Step) -> Figures
             if moved
             else Share(month, "final", "posted", basis)
         )
-        return Figures(share, project.books.posted(month), posted_charges(project, month, ids))
+        return Figures(share, project.books.posted(month, kinds=[PLAN]), posted_charges(project, month, ids))
     period = parse_period(month)
     try:
         policy = policy_for(project, period)

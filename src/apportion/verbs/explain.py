@@ -1,15 +1,16 @@
 """Why this figure: computed again from the pinned cost lines and usage, compared with what is posted, and walked step by step."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.books.shapes import PLAN
+from apportion.books.shapes import PLAN, StoredRun, Transfer
 from apportion.engine.plan import RULES
 from apportion.errors import BooksError, InvariantError
 from apportion.model.money import plain
@@ -27,6 +28,7 @@ from apportion.verbs.explaining.pools import Scene, pool_nodes
 from apportion.verbs.explaining.rounding import rounding_nodes, thirty_digits
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.explaining.target import Target, find_target
+from apportion.verbs.explaining.transfers import facts, of_posting, sentence, transfer_nodes
 from apportion.verbs.explaining.usage import Whose
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed, compute
@@ -71,9 +73,16 @@ class Ground:
 def explain(project: Project, what: str, period: Period | str, step: Step = silent) -> Explanation:
     """Raises InvariantError where the record is not what its inputs say."""
     period = as_period(period)
+    kind, _, name = what.partition(":")
+    decided = of_posting(project, name, period) if kind == "posting" else None
+    if decided is not None:
+        return explain_decided(project, period, *decided)
     ground = ground_of(project, period)
     computed = compute(project, period, ground.policy, ground.pins, step)
     target = find_target(project, what, period, computed)
+    decided = of_posting(project, target.name, period) if target.kind == "posting" else None
+    if decided is not None:
+        return explain_decided(project, period, *decided)
     step(f"explaining {what}", 0, 0)
     if target.kind == "job":
         return explain_job(project, target, ground, computed)
@@ -96,9 +105,28 @@ def explain(project: Project, what: str, period: Period | str, step: Step = sile
             *owners(target, computed, scene.whose),
             *(followers_node(scene.placed) if target.kind == "team" else ()),
             *rounding_nodes(rows, exact),
+            *(transfer_nodes(project, target.name, period) if target.kind == "team" else ()),
         ),
         also=target.also,
         basis=basis_of(ground.policy),
+    )
+
+
+def explain_decided(
+    project: Project, period: Period, entry: Mapping[str, Any], run: StoredRun, made: Transfer
+) -> Explanation:
+    """A posting that people decided: who, why, and what settled it; there is nothing to compute again."""
+    policy, amount, currency = policy_of_version(project, run.policy_version), entry["amount"], entry["currency"]
+    return Explanation(
+        period=str(period),
+        kind="posting",
+        name=str(entry["seq"]),
+        title=f"Posting {entry['seq']} is {shown(amount, currency)} for {period}: posted as a {run.kind} that people decided.",
+        policy=short(policy),
+        head=project.books.head(),
+        figures=(Figure(currency, plain(amount), amount, amount),),
+        steps=(Node(sentence(run, made, amount, currency), facts(run, made, amount)),),
+        basis=basis_of(policy),
     )
 
 

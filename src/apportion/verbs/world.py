@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.shapes import PLAN
 from apportion.engine.backend import Backend
 from apportion.engine.exchange import days_asked
 from apportion.engine.plan import World
@@ -146,7 +147,12 @@ def usage_rows(project: Project, snapshot_id: int, window: Interval, backend: Ba
 def previous_totals(project: Project, period: Period, currency: str, before_seq: int | None) -> Mapping[str, Decimal]:
     """What each team owed last month, for rules that smooth."""
     entries = project.books.entries(period=str(period.previous), currency=currency)
-    own = entries.filter(pc.starts_with(entries["account"], OWNERS))
+    planned = [
+        run.run_id for run in project.books.runs(PLAN)
+    ]  # what was corrected or given once is no level to keep to
+    own = entries.filter(
+        pc.and_(pc.starts_with(entries["account"], OWNERS), pc.is_in(entries["run_id"], pa.array(planned, pa.string())))
+    )
     if before_seq is not None:
         own = own.filter(pc.less(own["seq"], before_seq))
     return {team: amount for (team,), amount in grouped(own, ("team",)).items() if side_of(team) == "owners"}

@@ -3,6 +3,7 @@
 import textwrap
 
 from apportion.policy.document import Policy
+from apportion.policy.rules import Adjustment
 from apportion.verbs.explaining.story import Node
 
 LONGEST = 110
@@ -41,16 +42,22 @@ def clause(policy: Policy, what: str, *path: str | int) -> Node:
 def adjustment_clauses(policy: Policy, team: str | None, pool: str) -> tuple[Node, ...]:
     """The adjustments that may touch a team's charges in a pool, with their reasons."""
     return tuple(
-        clause(policy, f"adjusted because of {rule.why!r}, paid by {rule.sponsor}", "adjustments", number)
+        clause(policy, f"adjusted because of {rule.why!r}, paid by {rule.sponsor}{agreed(rule)}", "adjustments", number)
         for number, rule in enumerate(policy.adjustments)
         if rule.pool in (None, pool) and (team is None or rule.team in (None, team))
     )
 
 
+def agreed(rule: Adjustment) -> str:
+    """Who approved it, and the last day on which it holds."""
+    approved = f", approved by {rule.approver}" if rule.approver else ""
+    return approved + (f", until {rule.until}" if rule.until else "")
+
+
 def sponsored_clauses(policy: Policy, team: str, pool: str) -> tuple[Node, ...]:
     """What a team pays for others."""
     rules = [
-        clause(policy, f"sponsors {rule.why!r}", "adjustments", number)
+        clause(policy, f"sponsors {rule.why!r}{agreed(rule)}", "adjustments", number)
         for number, rule in enumerate(policy.adjustments)
         if rule.sponsor == team and rule.pool in (None, pool)
     ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +18,8 @@ def drawn(nodes: tuple[Node, ...], indent: str = "") -> Iterator[str]:
         last = number == len(nodes) - 1
         yield f"{indent}{'└─' if last else '├─'} {node.text}"
         yield from drawn(node.steps, indent + ("   " if last else "│  "))
+
+
+def revived(given: Mapping[str, Any]) -> Node:
+    """A node of an explanation that was kept as JSON."""
+    return Node(given["text"], given["facts"], tuple(map(revived, given["steps"])))

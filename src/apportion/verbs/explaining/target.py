@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -68,8 +69,14 @@ def candidates(project: Project, kind: str, name: str, period: Period, computed:
 
 
 def postings_named(project: Project, name: str, period: Period) -> Iterator[Target]:
+    for row in entries_named(project, name, period):
+        yield Target("posting", str(row["seq"]), key=tuple(row[part] for part in POSTING_KEY))
+
+
+def entries_named(project: Project, name: str, period: Period) -> list[dict[str, Any]]:
+    """The entry of that number, or whose hash begins so: one or none, and never the bill's own side."""
     if not (name.isdecimal() and name.isascii()) and not HASH.fullmatch(name):
-        return
+        return []
     entries = project.books.entries(period=str(period))
     mask = pc.equal(entries["seq"], int(name)) if name.isdecimal() else pc.starts_with(entries["hash"], name)
     found = entries.filter(mask)
@@ -77,14 +84,15 @@ def postings_named(project: Project, name: str, period: Period) -> Iterator[Targ
         raise ProjectError(
             "ambiguous-posting", f"{len(found)} postings begin with {name}", hint="give more digits of the hash"
         )
-    for row in found.to_pylist():
+    rows: list[dict[str, Any]] = found.to_pylist()
+    for row in rows:
         if row["account"].startswith("bill:"):
             raise ProjectError(
                 "bill-side",
                 f"posting {name} is the bill's own side of the double entry",
-                hint=f"explain an owner's posting of {row['bill']} instead",
+                hint=f"name an owner's posting of {row['bill']} instead",
             )
-        yield Target("posting", str(row["seq"]), key=tuple(row[part] for part in POSTING_KEY))
+    return rows
 
 
 def names_of(computed: Computed, kind: str) -> list[str]:

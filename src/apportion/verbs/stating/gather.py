@@ -22,7 +22,7 @@ from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, s
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.stating.placing import carried, placed
-from apportion.verbs.stating.wording import DISPUTE, budgets, months_until, receivers, rules, sponsored
+from apportion.verbs.stating.wording import DISPUTE, budgets, decided, months_until, receivers, rules, sponsored
 from apportion.verbs.stating.working import described, owner_columns, waste, work
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import Pins, pins_of
@@ -106,7 +106,7 @@ def gather(shelf: Shelf, month: Month, step: Step = silent) -> Facts:
         carried=carried(policy, period, month.placed),
         names=kinds.names,
         runs=ran(shelf, period),
-        sponsored=sponsored(policy),
+        sponsored=sponsored(policy) | decided(project.books.transfers()),
         receivers=receivers(month.placed),
         budgets=budgets(policy, period, spent(shelf, month)),
         rules=rules(policy),

@@ -1,12 +1,13 @@
 """What a statement says in words: the rules by which money was shared, who sponsors what, and where budgets stand."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.shapes import Transfer
 from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.times import Period
 from apportion.policy.document import Policy
@@ -51,13 +52,18 @@ def sponsored(policy: Policy) -> dict[tuple[str, str, str], Sponsored]:
     found = {}
     for rule in policy.adjustments:
         until = rule.until.isoformat() if rule.until else ""
-        found["", rule.why, ""] = Sponsored(rule.sponsor, rule.why, getattr(rule, "approver", ""), until)
+        found["", rule.why, ""] = Sponsored(rule.sponsor, rule.why, rule.approver, until)
     for name, pool in policy.pools.items():
         for credit in pool.credit:
             found[name, credit.outcome, ""] = Sponsored(credit.paid_by, f"credit for {credit.outcome}")
         if pool.free is not None:
             found[name, "free", ""] = Sponsored(pool.free.paid_by, f"free for every {pool.free.per}")
     return found
+
+
+def decided(made: Iterable[Transfer]) -> dict[tuple[str, str, str], Sponsored]:
+    """Credits that people gave once, by their run."""
+    return {("", "", one.run_id): Sponsored(one.other, one.why, one.approver) for one in made}
 
 
 def receivers(now: pa.Table) -> dict[tuple[str, str, str], str]:

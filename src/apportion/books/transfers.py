@@ -1,0 +1,86 @@
+"""What people decide: a credit or a re-attribution, posted with who gives, who receives, why and who approved it. The run's link covers it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select
+
+from apportion.books import record
+from apportion.books.catalog import Evidence
+from apportion.books.chain import rows_digest
+from apportion.books.content import content_of
+from apportion.books.database import writing
+from apportion.books.ledger import link_number
+from apportion.books.post import append, check_unmoved, known_run
+from apportion.books.shapes import TRANSFERS, Finding, Posted, Run, Transfer
+from apportion.errors import BooksError, require_equal
+
+PREFIX = "transfer "  # of a digest: such a run rests on what was decided
+SAID = (
+    "owner",
+    "other",
+    "currency",
+    "amount",
+    "why",
+    "approver",
+    "reference",
+    "dispute",
+)  # its run's name is chained by itself
+
+
+def transfer(evidence: Evidence, made: Transfer, run: Run) -> Posted:
+    with writing(evidence.engine) as connection:
+        return post_transfer(connection, made, run)
+
+
+def post_transfer(connection: Connection, made: Transfer, run: Run) -> Posted:
+    """Part of the caller's transaction. The same again changes nothing."""
+    require_equal(f"what run {run.run_id} rests on", transfer_digest(asdict(made)), run.plan_digest)
+    require_equal(f"the name of run {run.run_id}", run.run_id, made.run_id)
+    content = content_of(run, {})
+    known = known_run(connection, content)
+    if known is not None:
+        return known
+    check_unmoved(connection, run)
+    refuse_late(connection, run)
+    connection.execute(insert(record.transfers).values(**asdict(made)))
+    return append(connection, content)
+
+
+def refuse_late(connection: Connection, run: Run) -> None:
+    """How much may move depends on what the month came to when it was decided."""
+    runs, month = record.runs, run.about or run.period
+    own = (runs.c.about == month) | ((runs.c.about == "") & (runs.c.period == month))
+    last = connection.scalar(select(func.max(runs.c.last_seq)).where(own)) or 0
+    seen = link_number(connection, run.expected_head)
+    if seen is None or seen < last:
+        raise BooksError(
+            "inputs-moved",
+            f"while this was decided, something else was posted of {month}",
+            hint="look at it once more, then do it again",
+        )
+
+
+def transfer_digest(said: Mapping[str, Any]) -> str:
+    return PREFIX + rows_digest([[said[name] for name in SAID]])
+
+
+def read_transfers(connection: Connection) -> list[Transfer]:
+    """In the order of the ledger."""
+    table, runs = record.transfers, record.runs
+    rows = connection.execute(select(table).join(runs, runs.c.run_id == table.c.run_id).order_by(runs.c.seq))
+    return [Transfer(**row) for row in rows.mappings()]
+
+
+def check_transfers(connection: Connection) -> Iterator[Finding]:
+    """Each is what its run rests on, and no run that rests on one lacks it."""
+    runs = record.runs
+    resting = runs.c.kind.in_(TRANSFERS) & runs.c.plan_digest.startswith(PREFIX)
+    known = {row.run_id: row for row in connection.execute(select(runs).where(resting))}
+    for row in connection.execute(select(record.transfers)).mappings():
+        run = known.pop(row["run_id"], None)
+        if run is None or run.plan_digest != transfer_digest({**row}):
+            yield Finding("transfer-changed", f"transfer {row['run_id']}", "it is not what was posted")
+    for run_id in known:
+        yield Finding("transfer-changed", f"run {run_id}", "who gave, who received and why is missing")
