@@ -56,7 +56,8 @@ def names_of(statement: Statement) -> set[str]:
     found |= {line.name for line in statement.children} | {use.pool for use in statement.usage}
     found |= {text for work in statement.workloads for text in (work.workload, work.project, work.user)}
     found |= {text for one in statement.adjustments for text in (one.other, one.why, one.approver, one.pool)}
-    found |= {one.cause for one in statement.corrections} | {rule.clause for rule in statement.how}
+    found |= {one.cause for one in statement.corrections}
+    found |= {line.lstrip(" ") for rule in statement.how for line in rule.clause.splitlines()}
     return {legible(name) for name in found if name.strip()}
 
 

@@ -24,7 +24,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from apportion.model.money import DIGITS, PLACES, plain
 from apportion.model.rows import POSTING_KEY
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 
 
 class Exact(TypeDecorator[Decimal]):

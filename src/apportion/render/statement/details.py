@@ -1,12 +1,12 @@
 """Sections behind the amounts: workloads, use, budgets, who pays for whom, what was put right, the rules, and how to dispute it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from apportion.render.figures import legible
 from apportion.render.statement import words
 from apportion.render.statement.page import Column, Section, Table
-from apportion.reports.statement.shape import Statement, Use, Workload
+from apportion.reports.statement.shape import Rule, Statement, Use, Workload
 
 
 def workloads(statement: Statement) -> list[Section]:
@@ -175,16 +175,18 @@ def quantities(statement: Statement) -> list[Section]:
 def how(statement: Statement) -> list[Section]:
     if not statement.how:
         return []
-    columns = (Column("Pool", 2), Column("Rule", 5), Column("In the policy", 3))
-    rows = tuple(
-        (
-            legible(rule.pool) or "all pools",
-            words.titled(rule.sentence.removeprefix(f"{rule.pool}: ")),
-            f"{legible(rule.clause)}\n{f'line {rule.line}' if rule.line else ''}".rstrip("\n"),
-        )
-        for rule in statement.how
-    )
+    columns = (Column("Pool", 2), Column("Rule, and the policy's own words", 8))
+    rows = tuple((legible(rule.pool) or "all pools", "\n".join(said(rule))) for rule in statement.how)
     return [Section("How it was computed", tables=(Table("Rules", columns, rows),))]
+
+
+def said(rule: Rule) -> Iterator[str]:
+    """The sentence, then the clause line by line, each as deep as it is written."""
+    place = f" Line {rule.line} of the policy:" if rule.line else ""
+    yield words.titled(rule.sentence.removeprefix(f"{rule.pool}: ")) + place
+    for line in rule.clause.splitlines():
+        text = line.lstrip(" ")
+        yield "\u00a0" * (len(line) - len(text)) + legible(text)
 
 
 def dispute(statement: Statement) -> list[Section]:
