@@ -10,7 +10,7 @@ from apportion.cli import main as door
 from apportion.errors import ApportionError, InvariantError
 from tests.cli.conftest import Run
 
-VERBS = "demo init check ingest plan apply close statement adjust dispute explain cost report methods split audit backup verify gc agent".split()  # noqa: SIM905 - reads as typed
+VERBS = "demo init check ingest plan apply close statement export adjust dispute explain cost report methods split audit backup verify gc agent".split()  # noqa: SIM905 - reads as typed
 HEAVY = {"pyarrow", "ibis", "duckdb", "pyiceberg", "sqlalchemy", "pydantic", "rich", "ruamel", "numpy"}
 
 
@@ -28,7 +28,8 @@ def test_no_arguments_show_help_as_wrong_usage(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "verb", [*VERBS, "report showback", "report trend", "report idle", "report coverage", "report fairness"]
+    "verb",
+    [*VERBS, "report showback", "report trend", "report idle", "report coverage", "report fairness", "export journal"],
 )
 def test_every_verb_has_help(run: Run, verb: str) -> None:
     shown = run(*verb.split(), "-h")
