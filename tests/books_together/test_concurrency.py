@@ -3,12 +3,13 @@
 import multiprocessing
 from collections import Counter
 from collections.abc import Callable
+from decimal import Decimal
 from multiprocessing.context import ForkServerContext
 
 import pytest
 
 from tests.books.conftest import Place
-from tests.books.rows import delivery, gpu_hours
+from tests.books.rows import delivery, gpu_hours, run
 from tests.books_together import writers
 from tests.conftest import LONG
 
@@ -73,3 +74,54 @@ def test_eight_who_make_the_same_books_make_them_once(place: Place, processes: F
     books = place.open(create=False)
     assert books.verify() == []
     assert books.ingest(delivery(usage=gpu_hours(2))).changed
+
+
+def posted_months(place: Place, count: int) -> None:
+    books = place.open(create=False)
+    for i in range(count):
+        fields = {"run_id": f"run-{i}", "plan_digest": f"plan-{i}", "period": f"20{i + 10}-01", "inputs": {}}
+        books.post(run(books, [("vision", "60"), ("speech", "40")], "100", **fields))
+
+
+def test_months_that_four_close_are_closed_once(made_place: Place, processes: ForkServerContext) -> None:
+    """Whoever comes second hears what the first did; invoices are numbered without a gap."""
+    posted_months(made_place, 4)
+    said = together(processes, made_place, [(writers.close, number, 4) for number in range(4)])
+    assert len({tuple(heads) for _, _, heads in said}) == 1
+    books = made_place.open(create=False)
+    assert books.closed_periods() == [f"20{i + 10}-01" for i in range(4)]
+    assert [len(books.statements(period, "team")) for period in books.closed_periods()] == [1] * 4
+    assert books.last_number() == len(books.runs("close")) == 4
+    assert books.verify(books.head()) == []
+
+
+def test_what_is_posted_while_a_month_is_closed_is_in_it_or_refused(
+    made_place: Place, processes: ForkServerContext
+) -> None:
+    posted_months(made_place, 4)
+    jobs: list[Job] = [(writers.close, 0, 4), *((writers.add, number, 4) for number in range(1, 4))]
+    said = together(processes, made_place, jobs)
+    answers = Counter(answer for name, _, some in said if name == "added" for answer in some)
+    assert set(answers) <= {"posted", "period-closed", "inputs-moved"}
+    books = made_place.open(create=False)
+    closed = [books.closed(period) for period in books.closed_periods()]
+    in_minor = sum(sum(each.minor["amount"].to_pylist()) for each in closed if each)
+    assert len(closed) == 4
+    assert in_minor == 100 * (4 * 100 + answers["posted"]) == 100 * sum(books.posted()["amount"].to_pylist())
+    assert books.verify(books.head()) == []
+
+
+def test_a_month_that_four_correct_at_once_is_corrected_once(made_place: Place, processes: ForkServerContext) -> None:
+    """A correction is of what was believed: one that was made before another was posted is refused."""
+    posted_months(made_place, 1)
+    together(processes, made_place, [(writers.close, 0, 1)])
+    said = together(processes, made_place, [(writers.correct, number, 3) for number in range(4)])
+    answers = Counter(answer for _, _, some in said for answer in some)
+    assert set(answers) <= {"posted", "inputs-moved"}
+    books = made_place.open(create=False)
+    late = [run for run in books.runs("correction") if run.entries]
+    assert sum(books.posted("2010-02")["amount"].to_pylist()) in {
+        Decimal(f"{7 * 10**i}.0{number}") for i in range(3) for number in range(4)
+    }
+    assert 1 <= len(late) <= answers["posted"]
+    assert books.verify(books.head()) == []

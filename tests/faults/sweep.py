@@ -30,7 +30,7 @@ class Sweep:
         stage = self.new_stage(self.plot.name)
         ending = self.play(stage, None)
         assert ending.code == 0
-        assert len(stage.acknowledged()) == 2
+        assert len(stage.acknowledged()) == self.plot.steps
         mine = [
             call for call in ending.calls if str(stage.folder) in call.text or (stage.url and call.call == "sendto")
         ]

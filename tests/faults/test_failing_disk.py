@@ -25,12 +25,14 @@ SYNCING = ("fsync", "fdatasync")
 NAMES = {DONE: "done", REFUSED: "refused", UNHEARD: "done, unheard", BROKE: "broke"}
 
 
-@pytest.fixture
-def sweep(company: Sequence[Actors], plots: dict[str, Plot], on_sqlite: NewStage) -> Sweep:
-    return Sweep(plots["go_on"], company, on_sqlite)
+@pytest.fixture(params=["go_on", "settle"])
+def sweep(
+    request: pytest.FixtureRequest, company: Sequence[Actors], plots: dict[str, Plot], on_sqlite: NewStage
+) -> Sweep:
+    return Sweep(plots[request.param], company, on_sqlite)
 
 
-@pytest.mark.parametrize(("error", "kinds", "most"), [("ENOSPC", FULL, 12), ("EIO", SYNCING, 8)])
+@pytest.mark.parametrize(("error", "kinds", "most"), [("ENOSPC", FULL, 8), ("EIO", SYNCING, 5)])
 def test_an_error_from_some_call_on_is_refused_in_words(
     error: str, kinds: tuple[str, ...], most: int, sweep: Sweep, request: pytest.FixtureRequest
 ) -> None:
@@ -42,8 +44,9 @@ def test_an_error_from_some_call_on_is_refused_in_words(
     ]
     endings = collections.Counter(ending.code for ending in sweep.suffer_all(faults))
     said = ", ".join(f"{NAMES.get(code, code)} {number}" for code, number in endings.most_common())
-    note(error, f"{len(faults)} points: {said}")
-    print(f"{error}: {len(faults)} points: {said}")
+    name = f"{error} in {sweep.plot.name}"
+    note(name, f"{len(faults)} points: {said}")
+    print(f"{name}: {len(faults)} points: {said}")
     assert set(endings) <= {DONE, REFUSED, UNHEARD}
     assert endings[REFUSED] >= len(faults) // 2
 

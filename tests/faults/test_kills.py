@@ -10,9 +10,11 @@ from tests.faults.sweep import Sweep, spread, tally
 KILL = "signal=SIGKILL"
 ALL = 10**6
 POINTS = {  # in short and in long runs
-    ("sqlite", "go_on"): (80, ALL),
+    ("sqlite", "go_on"): (56, ALL),
+    ("sqlite", "settle"): (32, ALL),
     ("sqlite", "begin"): (12, ALL),
-    ("postgresql", "go_on"): (8, 200),
+    ("postgresql", "go_on"): (6, 200),
+    ("postgresql", "settle"): (6, 200),
     ("postgresql", "begin"): (2, 100),
 }
 LEAST, LEAST_IN_LONG_RUNS = 100, 1000

@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.conftest import NewStage
 from tests.faults.injection import Actors, Call
-from tests.faults.story import Stage
+from tests.faults.story import STORIES, Plot, Stage
 
 PAGE = 5000  # more than a page of the log, so that the names in it can be read
 PATH = re.compile(r'[<"](/[^>"]*)[>"]')
@@ -50,9 +50,9 @@ class Disk:
                 self.named.setdefault(path.name, ", ".join(loose))
 
 
-@pytest.mark.parametrize("story", ["begin", "go_on"])
+@pytest.mark.parametrize("story", STORIES)
 def test_files_and_folders_are_synced_before_the_database_names_them(
-    story: str, company: Sequence[Actors], on_sqlite: NewStage
+    story: str, company: Sequence[Actors], plots: dict[str, Plot], on_sqlite: NewStage
 ) -> None:
     stage = on_sqlite(story)
     ending = company[0].play(story, stage, strings=PAGE)
@@ -64,6 +64,6 @@ def test_files_and_folders_are_synced_before_the_database_names_them(
             assert not disk.unsynced_log, "acknowledged before the log was synced"
         disk.see(call)
     files = [path for path in disk.made if path.suffix]
-    assert acknowledged == 2
+    assert acknowledged == plots[story].steps
     assert {path.suffix for path in files} == {".parquet", ".avro", ".json"}
     assert disk.named == {path.name: "" for path in files}

@@ -42,14 +42,14 @@ def judged(hand: Hand, some: Sequence[Step]) -> str:
     return hand.books.head()
 
 
-@settings(max_examples=1000 if LONG else 8)
+@settings(max_examples=1000 if LONG else 5)
 @given(some=steps(14))
 @example(some=EVERYTHING)
 def test_any_sequence_on_the_books(on_books: Callable[[], Hand], some: list[Step]) -> None:
     assert judged(on_books(), some) == take_all(on_books(), some)
 
 
-@settings(max_examples=100 if LONG else 2)
+@settings(max_examples=100 if LONG else 1)
 @given(some=steps(12))
 @example(some=EVERYTHING)
 def test_any_sequence_by_the_verbs(by_verbs: Callable[[], Hand], some: list[Step]) -> None:
