@@ -59,7 +59,7 @@ def test_a_team_is_charged_by_its_mode_on_the_first_day(
     [
         ("vision", "gpus", Borne("vision", charged=True)),
         ("vision", "disks", Borne("lab", charged=True)),
-        ("lab", "gpus", Borne("lab", charged=False)),  # its own, of which it is told alone
+        ("lab", "gpus", Borne("lab", charged=True)),  # what it carries is its own too
         ("_idle", "gpus", Borne("ops", charged=True)),
         ("_idle", "disks", Borne("ops", charged=True)),
         ("_residual", "gpus", Borne("lab", charged=True)),

@@ -28,8 +28,8 @@ def charged(policy: Policy, period: Period, team: str, pool: str) -> bool:
 
 
 def borne_by(policy: Policy, period: Period, team: str, pool: str) -> Borne:
-    """What a team is not charged goes to whom `carried_by` names, and is charged to that one, unless it is its own."""
+    """What a team is not charged goes to whom `carried_by` names, and is charged to that one."""
     if charged(policy, period, team, pool):
         return Borne(team, charged=True)
     carrier = policy.carried_by.get(team if team in SYSTEM_OWNERS else SHOWBACK, "")  # type: ignore[call-overload]
-    return Borne(carrier, charged=carrier not in ("", team))
+    return Borne(carrier, charged=bool(carrier))

@@ -47,6 +47,6 @@ def carried(policy: Policy, period: Period, now: pa.Table) -> pa.Table:
     rows = shown.group_by(["currency", "team", "pool"]).aggregate([("amount", "sum")])
     for currency, team, pool, amount in zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True):
         carrier = "" if team in SYSTEM_OWNERS else borne_by(policy, period, team, pool).team
-        if carrier and carrier != team:
+        if carrier:
             sums[currency, *place_of(policy, carrier)] += amount
     return table_of(CARRIED, [(*key, amount) for key, amount in sorted(sums.items()) if amount])
