@@ -87,7 +87,7 @@ def add_to(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Measure GPUs on their node: energy and use per job, pod or user.",
+        help="Measure GPUs on their node: energy and use per job or user.",
     )
     for command in (run, record, replay):
         verb(group, command.__name__)(command)
