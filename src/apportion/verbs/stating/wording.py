@@ -38,7 +38,7 @@ def rules(policy: Policy) -> dict[str, Rule]:
 
 def sentence(pool: Pool) -> str:
     """`Shared by capacity rate over gpu (allocated), one price per hour. Idle: unsold central, ...`"""
-    how = how_shared(pool)
+    how = "each line is its owner's own" if pool.method == "direct" else how_shared(pool)
     idle = (
         ", ".join(f"{cause} {IDLE[rule]}" for cause, rule in pool.idle.items())
         if pool.method == "capacity_rate"
