@@ -12,7 +12,6 @@ from typing import Any
 
 from apportion.render.statement import render
 from apportion.render.statement.batch import render_all
-
 from apportion.reports.statement.shape import (
     TEMPLATE,
     Adjustment,
