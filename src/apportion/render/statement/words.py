@@ -171,7 +171,7 @@ def booking(statement: Statement) -> tuple[str, ...]:
     if statement.carried:
         more, whole = in_currency(statement.carried, statement), in_currency(statement.charged, statement)
         said.append(
-            f"For owners who are only shown their cost, {more} is carried as well: {whole} {is_} booked in all."
+            f"For cost that is only shown to its owners, {more} is carried as well: {whole} {is_} booked in all."
         )
     return tuple(said)
 
