@@ -4,6 +4,7 @@ import os
 import resource
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -12,7 +13,6 @@ from typing import Any
 
 from apportion.render.statement import render
 from apportion.render.statement.batch import render_all
-
 from apportion.reports.statement.shape import (
     TEMPLATE,
     Adjustment,
@@ -92,31 +92,22 @@ def statement_of(seed: int, size: Size = Size()) -> Statement:  # noqa: B008  # 
             Budget("month", "", 40_000_000, owed, 40_000_000 - owed),
             Budget("year", "h100-east", 200_000_000, 10 * pools[0], 200_000_000 - 10 * pools[0]),
         ),
-        adjustments=(
-            Adjustment(
-                "received",
-                "vice-deans-fund",
-                "h100-east",
-                adjusted,
-                "special needs: foundation model",
-                "A. Approver",
-                "2026-12-31",
-            ),
-        ),
-        corrections=(
-            Correction(
-                "2026-09",
-                "the bill of cloud-a was restated",
-                before,
-                before + corrected,
-                corrected,
-                (run_id(rng), run_id(rng)),
-            ),
-        ),
+        adjustments=(adjustment_of(adjusted),),
+        corrections=(correction_of(rng, before, corrected),),
         quantities=(("gCO2e", str(rng.randrange(10**6, 10**8))), ("kWh", f"{rng.randrange(10**4, 10**5)}.5")),
         how=tuple(Rule(*rule, line=12 + 9 * n) for n, rule in enumerate(RULES)),
         dispute=f"Within 30 days: apportion dispute open --statement 2026-{seed:06d} --why TEXT, or write to finance.",
     )
+
+
+def adjustment_of(amount: int) -> Adjustment:
+    why = "special needs: foundation model"
+    return Adjustment("received", "vice-deans-fund", "h100-east", amount, why, "A. Approver", "2026-12-31")
+
+
+def correction_of(rng: Random, was: int, amount: int) -> Correction:
+    runs = (run_id(rng), run_id(rng))
+    return Correction("2026-09", "the bill of cloud-a was restated", was, was + amount, amount, runs)
 
 
 def split(rng: Random, whole: int, count: int) -> list[int]:
@@ -182,7 +173,7 @@ def statements_500(folder: Path) -> dict[str, Any]:
     statements = [statement_of(seed) for seed in range(COUNT)]
     clock = Clock()
     for statement in statements[: ALONE + 1]:
-        alone = clock.time("alone", lambda one=statement: render(one, "pdf"))
+        alone = clock.time("alone", partial(render, statement, "pdf"))
     with TemporaryDirectory(dir=folder) as out:
         paths = clock.time("all", lambda: render_all(statements, "pdf", Path(out), lambda *_: None))
         if len(paths) != COUNT or paths[ALONE].read_bytes() != alone:

@@ -19,6 +19,7 @@ PROGRAMS = (
     Program("initdb", "postgresql", "the books on PostgreSQL", "/usr/lib/postgresql/*/bin"),
     Program("java", "openjdk-17-jre-headless", "Spark"),
     Program("prometheus", "prometheus", "Kubernetes through a real Prometheus"),
+    Program("pdftotext", "poppler-utils", "reading PDF statements back"),
     Program("strace", "strace", "kills, full disks and the order of system calls"),
     *(
         Program(file, package, "the Slurm source against a real Slurm", folder)

@@ -3,8 +3,9 @@
 import os
 import re
 import signal
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from hashlib import sha256
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
@@ -35,20 +36,31 @@ def by_workers(jobs: Iterable[tuple[Statement, str, Path]]) -> Iterable[Path]:
     """Processes: typst in threads of one process is no quicker than alone. Not forked, since this process has threads."""
     pool = ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn"), initializer=be_worker)
     try:
-        for made in as_completed([pool.submit(write, job) for job in jobs]):
+        with uninterrupted():
+            futures = [pool.submit(write, job) for job in jobs]
+        for made in as_completed(futures):
             yield made.result()
     finally:
         pool.shutdown(cancel_futures=True)
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Workers inherit that they take no interrupt: it is the parent's to handle, who gets it when this is over."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def be_worker() -> None:
-    """An interrupt is the parent's to handle; where the parent is gone, nobody waits for the work."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["RAYON_NUM_THREADS"] = "1"  # a worker is one thread of the whole
     Thread(target=leave_with_parent, daemon=True).start()
 
 
 def leave_with_parent() -> None:
+    """Nobody waits for the work of a parent that is gone."""
     parent = parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])

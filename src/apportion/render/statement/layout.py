@@ -83,7 +83,7 @@ def against(statement: Statement) -> tuple[str, ...]:
 def facts(statement: Statement) -> tuple[tuple[str, str], ...]:
     booked = "" if words.is_shown_only(statement) else words.in_currency(statement.charged, statement)
     found = (
-        ("Number", legible(statement.number) or "none"),
+        ("Number", legible(statement.number) or unnumbered(statement)),
         ("Period", words.period(statement.period)),
         ("Issued", legible(statement.issued) or "not yet"),
         ("Mode", legible(statement.mode)),
@@ -91,3 +91,8 @@ def facts(statement: Statement) -> tuple[tuple[str, str], ...]:
         ("Amounts are", legible(statement.basis)),
     )
     return tuple((name, value) for name, value in found if value)
+
+
+def unnumbered(statement: Statement) -> str:
+    """Numbers are those of the teams' statements; what is booked at another level stands there."""
+    return "none" if statement.is_draft or words.is_shown_only(statement) else "on the team's statement"

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from apportion.model.currencies import CARBON, ENERGY
 from apportion.render.figures import legible
-from apportion.reports.statement.shape import Change, Statement, money
+from apportion.reports.statement.shape import Statement, money
 from apportion.reports.words import hours as of_hours
 
 MINUS = "\u2212"  # a hyphen is short in print and silent in a screen reader
@@ -159,18 +159,19 @@ def own_charge(statement: Statement) -> int:
 
 def booking(statement: Statement) -> tuple[str, ...]:
     """What is booked, where that is not simply what is owed."""
+    if is_shown_only(statement):
+        said = ["The period is still open: figures may change."] if statement.is_draft else []
+        return (*said, "It is shown only, nothing is booked.")
     said = ["The period is still open: figures may change, and nothing is booked yet."] if statement.is_draft else []
     is_ = "would be" if statement.is_draft else "is"
     rest = statement.owed - own_charge(statement)
-    if is_shown_only(statement):
-        return (*said, "It is shown only, nothing is booked.")
     if rest:
         own = in_currency(own_charge(statement), statement)
         said.append(f"{own} of it {is_} booked; {in_currency(rest, statement)} is shown only.")
     if statement.carried:
         more, whole = in_currency(statement.carried, statement), in_currency(statement.charged, statement)
         said.append(
-            f"For owners who are only shown their cost, {more} is carried as well: {whole} {is_} booked in all."
+            f"For cost that is only shown to its owners, {more} is carried as well: {whole} {is_} booked in all."
         )
     return tuple(said)
 
@@ -198,12 +199,14 @@ def _owes(statement: Statement) -> str:
 
 
 def _mostly(statement: Statement, moved: int) -> str:
-    same = [change for change in statement.changes if change.amount * moved > 0]
-    most: Change | None = max(same, key=lambda change: abs(change.amount), default=None)
-    if most is None or most.driver == "other":
+    """The driver that moved it most in that direction; no word where that is what has no other cause."""
+    sums: dict[str, int] = {}
+    for change in statement.changes:
+        sums[change.driver] = sums.get(change.driver, 0) + change.amount
+    most = max(sums, key=lambda name: sums[name] * moved, default="other")
+    if most == "other" or sums[most] * moved <= 0:
         return ""
-    where = f" in pool {legible(most.pool)}" if most.pool else ""
-    return (
-        f" The largest single cause is {legible(most.driver)}{where}"
-        f" ({signed(most.amount, statement.digits)} {legible(statement.currency)})."
-    )
+    pools = {change.pool for change in statement.changes if change.driver == most and change.amount}
+    where = f" in pool {legible(pools.pop())}" if len(pools) == 1 and pools != {""} else ""
+    amount = f"{signed(sums[most], statement.digits)} {legible(statement.currency)}"
+    return f" The largest cause is {legible(most)}{where} ({amount})."
