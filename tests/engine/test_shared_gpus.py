@@ -97,11 +97,11 @@ def used(money: Fraction, held: list[Share]) -> Fraction:
 @settings(max_examples=300 if LONG else 12, deadline=None)
 @given(found=st.lists(boards, min_size=1, max_size=3))
 def test_a_board_is_paid_for_once(
-    found: list[tuple[Decimal, list[Share]]], scope: str, named: bool, backend: Backend
+    found: list[tuple[Decimal, list[Share]]], scope: str, named: bool, connected: Backend
 ) -> None:
     paid: dict[str, Fraction] = {}
-    backend.forget()
-    plan = make_plan(world(found, scope, named=named), backend)
+    connected.forget()
+    plan = make_plan(world(found, scope, named=named), connected)
     for row in plan.postings.to_pylist():
         board = row["team"].partition("-")[0]
         paid[board] = paid.get(board, Fraction(0)) + Fraction(row["amount"])
