@@ -21,8 +21,8 @@ from tests.sequences.hands import ByVerbs, post_late
 from tests.sequences.model import EXACT, TEAMS, Model
 
 DEPTH = 100
-BY_HAND = 1 if LONG else 20  # every which restatement goes through the verbs; the others are posted on the books
-PRINTED = 5 if LONG else 40  # every which day everything is printed
+BY_HAND = 1 if LONG else 25  # every which restatement goes through the verbs; the others are posted on the books
+PRINTED = 5 if LONG else 50  # every which day everything is printed
 FIRST = "2025-03"
 DAY_ONE = datetime(2025, 4, 2, 12, tzinfo=UTC)
 MONTHS = {30: "2025-04", 61: "2025-05", 91: "2025-06"}  # on which day which month is closed
