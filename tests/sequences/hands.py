@@ -32,6 +32,10 @@ owners:
   - {when: {tag.team: [vision, speech, bio]}, team: "{tag.team}"}
 pools:
   all: {costs: otherwise, method: direct}
+journal:
+  clearing: "2400"
+  central: {cost_centre: "0", account: "6900"}
+  accounts: {compute: "6100"}
 """
 CENTRES = {"vision": "1", "speech": "2", "bio": "2"}
 NOTHING = BILL_DAYS.empty_table()

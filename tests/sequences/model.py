@@ -62,6 +62,19 @@ class Model:
         self.add(month, month, giver, -amount)
         self.add(month, month, taker, amount)
 
+    def stands(self, month: str, team: str) -> Decimal:
+        """What a team owes of a month's bill, wherever it is booked."""
+        total = Decimal(0)
+        for bills in self.booked.values():
+            total = EXACT.add(total, bills[month][team])
+        return total
+
+    def spare(self, month: str, teams: tuple[str, str], amount: Decimal) -> None:
+        """The second pays for the first: in the month while it is open, else where its corrections go."""
+        place = self.place(month)
+        self.add(place, month, teams[0], -amount)
+        self.add(place, month, teams[1], amount)
+
     def add(self, place: str, bill: str, team: str, amount: Decimal) -> None:
         self.touched.add(place)
         self.booked[place][bill][team] = EXACT.add(self.booked[place][bill][team], amount)

@@ -1,16 +1,22 @@
 """Steps in any order: bills delivered and restated, months applied and closed, credits and re-attributions, some of it twice."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 
+import apportion
 from apportion.books.shapes import CREDIT, RECLASS
-from apportion.errors import BooksError
-from tests.sequences.hands import Hand, transfer
+from apportion.errors import BooksError, ProjectError
+from apportion.verbs.adjust import Wish
+from apportion.verbs.dispute import Doubt, Settlement, open_dispute, settle
+from tests.sequences.hands import ByVerbs, Hand, transfer
 from tests.sequences.model import MONTHS, TEAMS, Model
+
+Taken = Callable[[Any, Model, "Step"], None]
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,9 @@ def pairs() -> st.SearchStrategy[tuple[str, str]]:
     return st.permutations(TEAMS).map(lambda teams: (teams[0], teams[1]))
 
 
-def steps(most: int) -> st.SearchStrategy[list[Step]]:
+def steps(most: int, *more: str) -> st.SearchStrategy[list[Step]]:
     one = st.one_of(
+        *(st.builds(Step, st.just(what), months(), pairs(), amounts()) for what in more),
         st.builds(Step, st.just("bill"), months(), pairs(), amounts()),
         st.builds(Step, st.just("restate"), months(), pairs(), amounts()),  # delivered and applied at once
         st.builds(Step, st.just("apply"), months()),
@@ -65,6 +72,39 @@ def take(hand: Hand, model: Model, step: Step) -> None:
         move(hand, model, step)
 
 
+def take_by_verbs(hand: ByVerbs, model: Model, step: Step) -> None:
+    """Also what only the verbs know: one-off credits and disputes of what a team owes."""
+    if step.what == "adjust":
+        adjust(hand, model, step)
+    elif step.what == "dispute":
+        dispute(hand, model, step)
+    else:
+        take(hand, model, step)
+
+
+def adjust(hand: ByVerbs, model: Model, step: Step) -> None:
+    wish = Wish(*step.teams, f"{step.amount:f}", "agreed", reference=hand.books.head())
+    in_coins = step.amount == step.amount.quantize(Decimal("0.01"))
+    if in_coins and 0 < step.amount <= model.stands(step.month, step.teams[0]):
+        assert apportion.adjust(hand.project, step.month, wish).booked == model.place(step.month)
+        model.spare(step.month, step.teams, step.amount)
+    else:
+        with pytest.raises(ProjectError):
+            apportion.adjust(hand.project, step.month, wish)
+
+
+def dispute(hand: ByVerbs, model: Model, step: Step) -> None:
+    """Of all that a team owes: credited where that is above nothing, then rejected the second time."""
+    team, other = step.teams
+    owed = model.stands(step.month, team)
+    if owed <= 0:
+        return
+    for outcome in ("rejected", "credited"):
+        opened = open_dispute(hand.project, step.month, Doubt(team, "not ours")).dispute
+        settle(hand.project, opened.number, Settlement(outcome, "seen", other))
+    model.spare(step.month, step.teams, owed)
+
+
 def close(hand: Hand, model: Model, month: str) -> None:
     if month in model.closed:
         hand.close(month)
@@ -85,9 +125,9 @@ def move(hand: Hand, model: Model, step: Step) -> None:
         model.transfer(step.month, *step.teams, step.amount)
 
 
-def take_all(hand: Hand, some: Sequence[Step]) -> str:
+def take_all(hand: Hand, some: Sequence[Step], taken: Taken = take) -> str:
     """The head that they lead to."""
     model = Model()
     for step in some:
-        take(hand, model, step)
+        taken(hand, model, step)
     return hand.books.head()

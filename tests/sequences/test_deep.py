@@ -13,6 +13,7 @@ from apportion.books.agreed import packed
 from apportion.render.formats import FORMATS, render
 from apportion.render.sheet import report_sheet
 from apportion.reports.statement.shape import to_json
+from apportion.verbs.journal import export_journal
 from apportion.verbs.project import Project
 from apportion.verbs.statement import Wanted, statements
 from tests.conftest import LONG
@@ -20,8 +21,8 @@ from tests.sequences.hands import ByVerbs, post_late
 from tests.sequences.model import EXACT, TEAMS, Model
 
 DEPTH = 100
-BY_HAND = 1 if LONG else 20  # every which restatement goes through the verbs; the others are posted on the books
-PRINTED = 5 if LONG else 40  # every which day everything is printed
+BY_HAND = 1 if LONG else 25  # every which restatement goes through the verbs; the others are posted on the books
+PRINTED = 5 if LONG else 50  # every which day everything is printed
 FIRST = "2025-03"
 DAY_ONE = datetime(2025, 4, 2, 12, tzinfo=UTC)
 MONTHS = {30: "2025-04", 61: "2025-05", 91: "2025-06"}  # on which day which month is closed
@@ -36,14 +37,24 @@ def report(name: str, form: str, **options: str) -> Export:
     )
 
 
-def minor(project: Project, month: str, day: str) -> bytes:
-    """None while the month was open."""
+def once_closed(export: Callable[[Project, str], str | bytes]) -> Export:
+    """Nothing while the month was open."""
+
+    def as_of(project: Project, month: str, day: str) -> str | bytes:
+        closed = project.books.closed(month)
+        then = closed is not None and datetime.fromtimestamp(closed.closed_s, UTC).date().isoformat() <= day
+        return export(project, month) if then else ""
+
+    return as_of
+
+
+def minor(project: Project, month: str) -> bytes:
     closed = project.books.closed(month)
-    return (
-        packed(closed.minor)
-        if closed and datetime.fromtimestamp(closed.closed_s, UTC).date().isoformat() <= day
-        else b""
-    )
+    return packed(closed.minor) if closed else b""
+
+
+def booked(project: Project, month: str) -> bytes:
+    return export_journal(project, month, project.folder / "journal.csv").path.read_bytes()
 
 
 def stated(level: str) -> Export:
@@ -53,7 +64,8 @@ def stated(level: str) -> Export:
 EXPORTS: Mapping[str, Export] = {
     **{f"{name} {form}": report(name, form) for name, form in zip(REPORTS, cycle(FORMATS), strict=False)},
     **{f"showback {form}": report("showback", form, by="reason") for form in FORMATS},
-    "minor units": minor,
+    "minor units": once_closed(minor),
+    "journal": once_closed(booked),
     **{f"statements by {level}": stated(level) for level in NAMED},
 }
 
