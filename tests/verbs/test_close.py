@@ -121,7 +121,7 @@ def test_what_is_late_is_corrected_in_the_next_open_month(project: Project) -> N
     assert project.books.posted("2026-09").equals(closed)
     last = project.books.runs()[-1]
     assert (last.kind, last.about, last.cause) == (
-        "correction", "2026-09", "delivered after 2026-09 was closed: cost lines",
+        "correction", "2026-09", "delivered after 2026-09 was closed: cost lines (cloud)",
     )  # fmt: skip
     assert not post(project, "2026-09").posted
     bill(project.folder, "2026-10", {"speech": "10"})

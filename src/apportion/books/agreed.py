@@ -94,6 +94,13 @@ def load_plan(connection: Connection, period: str) -> StoredPlan | None:
     return StoredPlan(**said, **tables, inputs=json.loads(row["inputs"]), summary=json.loads(row["summary"]))
 
 
+def plan_summary(connection: Connection, digest: str) -> dict[str, Any]:
+    """What a plan that was posted said of itself; empty where it was not kept."""
+    table = record.plans
+    found = connection.scalar(select(table.c.summary).where(table.c.digest == digest).order_by(table.c.seq.desc()))
+    return dict(json.loads(found)) if found else {}
+
+
 def planned_periods(connection: Connection) -> list[str]:
     return list(connection.scalars(select(record.plans.c.period).distinct().order_by(record.plans.c.period)))
 

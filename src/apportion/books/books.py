@@ -165,6 +165,11 @@ class Books:
         with spoken(), reading(self.engine) as connection:
             return agreed.load_plan(connection, str(period))
 
+    def plan_summary(self, digest: str) -> dict[str, Any]:
+        """What a plan said of itself, by its digest; empty where it was not kept."""
+        with spoken(), reading(self.engine) as connection:
+            return agreed.plan_summary(connection, digest)
+
     def planned_periods(self) -> list[str]:
         with spoken(), reading(self.engine) as connection:
             return agreed.planned_periods(connection)
@@ -207,13 +212,13 @@ class Books:
         with spoken(), reading(self.engine) as connection:
             return ledger.read_posted(connection, None if period is None else str(period), kinds, as_of_s)
 
-    def believed(self, period: str, kinds: Sequence[str] = COMPUTED) -> pa.Table:
-        """What the period has come to so far: its own runs of these kinds, and those about it that were booked later.
+    def believed(self, period: str, kinds: Sequence[str] = COMPUTED, before_seq: int | None = None) -> pa.Table:
+        """What the period has come to: its own runs of these kinds, and those about it that were booked later.
 
-        By default what its evidence says: what was planned in it, with its corrections.
+        By default what its evidence says: what was planned in it, with its corrections. Now, or as it was before a link of the ledger.
         """
         with spoken(), reading(self.engine) as connection:
-            return ledger.read_believed(connection, str(period), kinds)
+            return ledger.read_believed(connection, str(period), kinds, before_seq)
 
     def transfer(self, made: Transfer, run: Run) -> Posted:
         with spoken():

@@ -73,12 +73,15 @@ def summed(owners: pa.Table) -> pa.Table:
     return totals.sort_by([(name, "ascending") for name in POSTING_KEY]).select(POSTINGS.names).cast(POSTINGS)
 
 
-def read_believed(connection: Connection, period: str, kinds: Sequence[str] = COMPUTED) -> pa.Table:
-    """What a period has come to so far: what its own runs of these kinds say, and those about it that later periods hold."""
+def read_believed(
+    connection: Connection, period: str, kinds: Sequence[str] = COMPUTED, before_seq: int | None = None
+) -> pa.Table:
+    """What a period has come to, now or before a link: what its own runs of these kinds say, and those about it that later periods hold."""
     table, runs = record.entries, record.runs
     about = select(runs.c.run_id).where((runs.c.about == period) | ((runs.c.about == "") & (runs.c.period == period)))
+    until = [] if before_seq is None else [table.c.seq < before_seq]
     owners = read_rows(
-        connection, POSTINGS, table.c.account.not_like(CONTRA + "%"), table.c.run_id.in_(about), of_kind(kinds)
+        connection, POSTINGS, table.c.account.not_like(CONTRA + "%"), table.c.run_id.in_(about), of_kind(kinds), *until
     )
     place = POSTINGS.names.index("period")
     owners = owners.set_column(place, POSTINGS.field(place), pa.repeat(pa.scalar(period), len(owners)))

@@ -22,10 +22,12 @@ def plan(
 ) -> Answer:
     """Show what would be posted; changes nothing.
 
-    Owner by owner against what is posted, with the equation bill = owners + idle + unallocated + residual.
+    Owner by owner against what is posted, with the equation bill = owners + idle + unallocated + residual. Without a month it also says which
+    closed ones wait for a correction.
     """
     from apportion.render.sheet import Sheet
     from apportion.verbs.plan import plan as compute
+    from apportion.verbs.waiting import waiting
     from apportion.verbs.world import known_periods, pins_of
 
     project = call.project()
@@ -37,6 +39,10 @@ def plan(
         for one in made
         if one.pending
     )
+    if call.period is None:
+        late = [one for one in waiting(project, call.bar) if one.period not in {str(month) for month in months}]
+        talk += tuple(f"{one.text} Next: {one.fix(call.flag)}" for one in late)
+        code = PENDING if exit_code and late else code
     sheets = [plan_sheet(one) for one in made]
     if len(sheets) == 1:
         return Answer(sheets[0], talk, code)

@@ -1,5 +1,6 @@
-"""`apportion report`: showback, trend, idle, held, coverage, carbon, reconcile, fairness, nodes."""
+"""`apportion report`: showback, trend, idle, held, coverage, carbon, corrections, reconcile, fairness, nodes."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -17,6 +18,9 @@ class Dimension(StrEnum):
     pool = "pool"
     component = "component"
     reason = "reason"
+    cause = "cause"
+    bill = "bill"
+    day = "day"
 
 
 class Group(StrEnum):
@@ -38,41 +42,61 @@ class Row(StrEnum):
     pool = "pool"
 
 
-AsOf = Annotated[str, typer.Option("--as-of", metavar="DAY", help="As the books stood at the end of that day.")]
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which part of the record."""
+
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DIMENSION=NAME",
+            help="Only rows of that name, such as team=vision or pool=h100; of one dimension any, of several all must hold.",
+        ),
+    ] = None
+    as_of: Annotated[str, typer.Option("--as-of", metavar="DAY", help="As the books stood at the end of that day.")] = (
+        ""
+    )
 
 
-def showback(
-    call: Call, by: Annotated[Dimension, typer.Option(help="What a row is.")] = Dimension.team, as_of: AsOf = ""
-) -> Answer:
+By = Annotated[Dimension, typer.Option(help="What a row is.")]
+
+
+def showback(call: Call, which: Which, by: By = Dimension.team) -> Answer:
     """Who owes what."""
-    return answer(call, "showback", {"by": by.value, "as_of": as_of})
+    return answer(call, "showback", which, by=by.value)
 
 
 def trend(
     call: Call,
+    which: Which,
     by: Annotated[Step, typer.Option(help="What a row is.")] = Step.day,
     owner: Annotated[str, typer.Option(metavar="TEAM", help="Only this team, or _idle or another system owner.")] = "",
-    as_of: AsOf = "",
 ) -> Answer:
     """How it moved over the days or months."""
-    return answer(call, "trend", {"by": by.value, "owner": owner, "as_of": as_of})
+    return answer(call, "trend", which, by=by.value, owner=owner)
 
 
-def idle(call: Call, as_of: AsOf = "") -> Answer:
+def idle(call: Call, which: Which) -> Answer:
     """What stood idle, why, and who carries it."""
-    return answer(call, "idle", {"as_of": as_of})
+    return answer(call, "idle", which)
 
 
-def held(
-    call: Call, by: Annotated[Group, typer.Option(help="What a row is.")] = Group.team, as_of: AsOf = ""
-) -> Answer:
+def held(call: Call, which: Which, by: Annotated[Group, typer.Option(help="What a row is.")] = Group.team) -> Answer:
     """What was held, what was used of it, and what the difference cost."""
-    return answer(call, "held", {"by": by.value, "as_of": as_of})
+    return answer(call, "held", which, by=by.value)
 
 
-def coverage(call: Call, as_of: AsOf = "") -> Answer:
+def coverage(call: Call, which: Which) -> Answer:
     """How much of the bill has an owner, in money."""
-    return answer(call, "coverage", {"as_of": as_of})
+    return answer(call, "coverage", which)
+
+
+def corrections(call: Call, which: Which, by: By = Dimension.team) -> Answer:
+    """What is corrected in a month.
+
+    Of which closed month, the old and the new figure, why, and the runs that say so; together they are what the month's corrections come to.
+    """
+    return answer(call, "corrections", which, by=by.value)
 
 
 class Part(StrEnum):
@@ -97,11 +121,9 @@ def reconcile(call: Call, by: Annotated[Part, typer.Option(help="What a row is."
     return Answer(report_sheet(reconciled(project, period, by.value)))
 
 
-def carbon(
-    call: Call, by: Annotated[Dimension, typer.Option(help="What a row is.")] = Dimension.team, as_of: AsOf = ""
-) -> Answer:
+def carbon(call: Call, which: Which, by: By = Dimension.team) -> Answer:
     """Energy and carbon: whose it is, what stood idle, and which part is estimated."""
-    return answer(call, "carbon", {"by": by.value, "as_of": as_of})
+    return answer(call, "carbon", which, by=by.value)
 
 
 def fairness(
@@ -136,13 +158,13 @@ def nodes(call: Call) -> Answer:
     return Answer(report_sheet(join(project, period, call.bar)))
 
 
-def answer(call: Call, name: str, options: dict[str, str]) -> Answer:
+def answer(call: Call, name: str, which: Which, **options: str) -> Answer:
     from apportion.render.sheet import report_sheet
     from apportion.verbs.report import posted_periods, report
 
     project = call.project()
     periods = call.months(posted_periods(project))
-    made = report(project, name, periods, **options)
+    made = report(project, name, periods, which.where or (), as_of=which.as_of, **options)
     talk = (f"Next: apportion {call.flag}explain TEAM --period {periods[0]}",) if name == "showback" else ()
     return Answer(report_sheet(made), talk)
 
@@ -151,8 +173,8 @@ def add_to(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Showback, trend, idle, held, carbon, reconcile and more.",
+        help="Showback, trend, idle, held, corrections, reconcile and more.",
     )
-    for command in (showback, trend, idle, held, coverage, carbon, reconcile, fairness, nodes):
+    for command in (showback, trend, idle, held, coverage, carbon, corrections, reconcile, fairness, nodes):
         verb(group, command.__name__, period=True)(command)
     app.add_typer(group, name="report")

@@ -71,9 +71,10 @@ def price_card(market: Market, span: Slot, own: Column | None, setting: Setting)
             totals[column] += sum(days.values())
     currency = setting.policy.currency
     chosen = [own] if own else sorted(column for column in totals if setting.currency_of(column) == currency)
+    listed = (0, 0) if setting.late else span
     counted = sorted(column for column in totals if not is_money(setting.currency_of(column)))
     for curves, parts in zip((market.demand, *market.credited), (priced.usage, *priced.credited), strict=True):
-        loads = sum_cells(curves.get(WHOLE_POOL, {}), span, market.calendar)
+        loads = sum_cells(curves.get(WHOLE_POOL, {}), listed, market.calendar)
         for (day, load), grains in list_prices(market, loads, problems).items():
             for column, part in over_bills(grains, chosen, totals):
                 parts[column, day, load] += part

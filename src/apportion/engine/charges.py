@@ -52,7 +52,11 @@ class Desk:
 
 
 def charges_of(plan: Plan) -> Iterator[pa.RecordBatch]:
-    """Pool by pool, the usage postings of a plan shared by its workloads."""
+    """Pool by pool, the usage postings of a plan shared by its workloads; of what is late after those of the period's own."""
+    for part in plan.parts:
+        yield from charges_of(part)
+    if plan.parts:
+        return
     desk = desk_of(plan)
     for name, result in plan.trace.pools.items():
         if result.market is not None and result.reach is not None and result.reach.resources:

@@ -92,6 +92,8 @@ def times(rows: Any, factors: Mapping[str, int]) -> Any:
 def span_of(name: str, plan: Plan) -> Slot:
     """The cells in which quantities count: the pool's billing period, so that late lines do not count the hours of an earlier one again."""
     setting = plan.trace.setting
+    if setting.late:
+        return 0, 0
     table = plan.trace.lines.tranches.table_of(name)
     if not len(table):
         return setting.calendar.widen(setting.period.interval(ZoneInfo(setting.policy.time_zone)))

@@ -43,7 +43,7 @@ from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
 from apportion.policy.methods import SERVICES
 
-RULES = "4"  # raised whenever the same evidence and policy may give other figures, so that old postings are not taken for false ones
+RULES = "5"  # raised whenever the same evidence and policy may give other figures, so that old postings are not taken for false ones
 STATED = ("direct", "even", "fixed")
 NOT_SHARED = (*STATED, "by_cost", *SERVICES)  # by usage
 BOUNDS = ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s")
@@ -65,6 +65,7 @@ class World:
     previous: Mapping[str, Decimal] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()  # of reading it
+    late: bool = False  # nothing but lines of an earlier month, on bills of the period
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,14 @@ class Plan:
     exact: tuple[int, ...]  # grains, one per posting
     trace: Trace
     engine: Engine  # what computed it; no part of the digest
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    parts: tuple[
+        "Plan", ...
+    ] = ()  # the period's own and what is late on its bills, where something is; `trace` is the own one's
+
+    @property
+    def own(self) -> "Plan":
+        return self.parts[0] if self.parts else self
 
 
 def make_plan(world: World, backend: Backend) -> Plan:
@@ -122,15 +131,17 @@ def survey(world: World, usage: Any, backend: Backend) -> tuple[Ledgered, Settin
         currencies={bill.id: bill.currency for bill in lines.bills},
         backend=backend,
         bearers=Bearers(),
+        late=world.late,
     )
 
 
 def calendar_of(world: World) -> Calendar:
-    """The days of the period and of every charge and billing period, in cells that the bounds of the latter fall between."""
+    """The days of the period and of every charge and billing period, in cells that the bounds of the latter fall between; of late lines, of their charges."""
     zone, lines = ZoneInfo(world.policy.time_zone), world.cost_lines
     own = world.period.interval(zone)
     bounds = {name: pc.unique(lines[name]).to_pylist() for name in BOUNDS}
-    seconds = [own.start_s, own.end_s, *(second for found in bounds.values() for second in found)]
+    asked = {name: found for name, found in bounds.items() if not world.late or name.startswith("charge")}
+    seconds = [*([] if world.late else [own.start_s, own.end_s]), *(s for found in asked.values() for s in found)]
     latest = [start + 1 for start in bounds["charge_start_s"]]  # a line without length needs a cell, too
     hull = Interval(min(seconds), max(seconds + latest))
     return make_calendar(hull, zone, sorted({*bounds["billing_start_s"], *bounds["billing_end_s"]}))
@@ -146,6 +157,7 @@ def charge_pools(lines: Ledgered, setting: Setting) -> dict[str, PoolResult]:
     policy = setting.policy
     tranches = lines.tranches
     shared = [name for name, pool in policy.pools.items() if pool.method not in NOT_SHARED]
+    shared = [name for name in shared if not setting.late or len(tranches.table_of(name))]
     named = {name: tranches.resources_of(name) for name in shared}
     seasons = setting.workforce.seasons
     for season in seasons:
@@ -237,6 +249,7 @@ def conclude(
         exact=made.exact,
         trace=Trace(setting, lines, results),
         engine=setting.backend.engine,
+        inputs=world.inputs,
     )
 
 

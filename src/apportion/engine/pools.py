@@ -94,7 +94,8 @@ def price(market: Market, found: Demands, setting: Setting) -> tuple[Market, Pri
     if market.pool.method in VALUES_TEAMS:
         return market, price_players(market, f"{setting.period} {setting.policy.version} {market.name}"), []
     if market.pool.method == "two_part":
-        own = {bill for bill, currency in setting.currencies.items() if currency == setting.policy.currency}
+        same = (bill for bill, currency in setting.currencies.items() if currency == setting.policy.currency)
+        own = set() if setting.late else set(same)  # bursts were paid at their price when they ran
         return market, *price_reserved(market, own)
     return market, price_time(market, found.own) if market.pool.method == "time" else price_market(market), []
 
@@ -155,17 +156,21 @@ def refuse_or_share_nowhere(market: Market, priced: Priced, account: Account, se
 
 
 def charge_card_pool(market: Market, found: Demands, setting: Setting) -> PoolResult:
-    """A price list beside a bill, or instead of one."""
+    """A price list beside a bill, or instead of one. What is late on a bill is recovered by nobody: the list was charged when the use was."""
     policy = setting.policy
     billed = {
         column for columns in market.money.values() for column in columns if is_money(setting.currency_of(column))
     }
     own = (
         None
-        if billed
+        if billed or setting.late
         else Column(f"rate card {market.name} {setting.period} {policy.currency}", component_of(market.pool))
     )
-    span = setting.calendar.widen(setting.period.interval(ZoneInfo(policy.time_zone)))
+    span = (
+        (0, setting.calendar.cells)
+        if setting.late
+        else setting.calendar.widen(setting.period.interval(ZoneInfo(policy.time_zone)))
+    )
     priced, problems = price_card(market, span, own, setting)
     weighed = weigh(market, priced, found.rates, setting)
     usage, weights = weighed.usage, weighed.weights

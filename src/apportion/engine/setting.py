@@ -33,6 +33,7 @@ class Setting:
     currencies: Mapping[str, str]
     backend: Backend
     bearers: Bearers
+    late: bool = False  # as of the world
 
     def currency_of(self, column: Column) -> str:
         """That of its bill; a price list that is the bill is in the policy's."""

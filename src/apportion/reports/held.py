@@ -35,7 +35,7 @@ READ = (
     *QUANTITIES,
     "waste",
 )  # of the charges
-BY = tuple(by for by in DIMENSIONS if by not in ("component", "reason"))  # a usage row counts in several of these
+BY = ("team", "department", "cost_centre", "project", "user", "pool")  # of others a usage row counts in several
 COLUMNS = (
     Column("unit", "unit"),
     Column("held", "held h", "quantity"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.books.shapes import COMPUTED, Run, StoredPlan
+from apportion.books.shapes import Run, StoredPlan
 from apportion.engine.charges import charges_of
 from apportion.engine.plan import Plan
 from apportion.errors import BooksError, require_equal
@@ -14,11 +14,12 @@ from apportion.model.rows import POSTING_KEY, POSTINGS
 from apportion.model.times import Period
 from apportion.verbs.agreement import policy_for
 from apportion.verbs.correct import correction
+from apportion.verbs.corrections import runs_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import Pins, pins_of
+from apportion.verbs.world import Pins, pins_of, policy_of_month
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def nothing_left(project: Project, plan: StoredPlan, run_id: str) -> Applied:
 
 def posted_already(project: Project, plan: StoredPlan, run_id: str | None) -> Applied | None:
     """The same plan on the same inputs posts once, whoever submits it and however often."""
-    runs = [run for run in project.books.runs() if run.kind in COMPUTED and (run.about or run.period) == plan.period]
+    runs = runs_of(project.books.runs(), plan.period)
     known = [run for run in runs if run.run_id == (run_id or run_id_of(plan))]
     latest = known[-1:] or [run for run in runs[-1:] if run_id is None and run.plan_digest == plan.digest]
     if not latest:
@@ -114,8 +115,9 @@ def refuse_moved(project: Project, plan: StoredPlan, period: Period) -> None:
     moved = sorted(name for name in {*pins, *plan.inputs} if pins.get(name) != plan.inputs.get(name))
     if moved:
         raise BooksError("inputs-moved", f"since the plan of {period} was made, {', '.join(moved)} changed", hint=again)
-    policy = policy_for(project, period)
-    if policy.version != plan.policy_version:
+    policy, late = policy_for(project, period), plan.summary.get("late") or {}
+    now = {month: policy_of_month(project, month, policy, Pins({})).version for month in late}
+    if policy.version != plan.policy_version or now != late:
         raise BooksError(
             "policy-moved", f"since the plan of {period} was made, the policy changed", where=policy.file, hint=again
         )
@@ -123,7 +125,8 @@ def refuse_moved(project: Project, plan: StoredPlan, period: Period) -> None:
 
 def recompute(project: Project, period: Period, plan: StoredPlan, step: Step) -> Plan:
     """What is posted is what the evidence says, not what a stored table says; the charges behind it come with it."""
-    return compute(project, period, policy_for(project, period), Pins(plan.inputs), step).plan
+    pins = Pins(plan.inputs, late=plan.summary.get("late"))
+    return compute(project, period, policy_for(project, period), pins, step).plan
 
 
 def difference(planned: pa.Table, posted: pa.Table) -> pa.Table:

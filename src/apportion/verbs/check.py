@@ -24,6 +24,7 @@ from apportion.verbs.project import Project
 from apportion.verbs.settings import FILE
 from apportion.verbs.soundness import BAD, GOOD, NOTE, Finding, source_findings
 from apportion.verbs.steps import Step, silent
+from apportion.verbs.waiting import waiting
 from apportion.verbs.world import known_periods, pins_of
 
 REMEDIES = {"estimated": "see why nothing was measured then; ingest again once it can be read"}
@@ -58,6 +59,7 @@ def check(project: Project, period: Period | str | None = None, step: Step = sil
             computed = compute(project, month, policy_for(project, month), pins_of(project), step)
         except ApportionError as error:
             findings.append(finding_of(error, f"plan of {month}"))
+    findings += guarded(lambda: waiting_findings(project, step), "corrections")
     report = coverage_of(computed) if computed else None
     gaps = gaps_of(computed) if computed else ()
     if report and computed:
@@ -95,6 +97,12 @@ def policy_findings(project: Project) -> Iterator[Finding]:
     )
     for warning in policy.warnings:
         yield Finding(NOTE, "policy", warning, f"edit {policy.file}, or leave it if it is meant")
+
+
+def waiting_findings(project: Project, step: Step) -> Iterator[Finding]:
+    """Closed months that what was delivered since would change."""
+    for one in waiting(project, step):
+        yield Finding(NOTE, "corrections", one.text, one.fix())
 
 
 def project_policy(project: Project) -> bool:

@@ -1,40 +1,38 @@
 """Why this figure: computed again from the pinned cost lines and usage, compared with what is posted, and walked step by step."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, timedelta
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from apportion.books.shapes import PLAN, StoredRun, Transfer
-from apportion.engine.plan import RULES
-from apportion.errors import BooksError, InvariantError
+from apportion.errors import ProjectError
 from apportion.model.money import plain
 from apportion.model.rows import POSTING_KEY, SYSTEM_OWNERS
-from apportion.model.times import Interval, Period, day_start
+from apportion.model.times import Period
 from apportion.policy.document import Policy
-from apportion.reports.sums import grouped, total
+from apportion.reports.corrections import Corrected
+from apportion.reports.sums import grouped
 from apportion.reports.words import counted, shown
 from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
-from apportion.verbs.apply import difference
+from apportion.verbs.corrections import corrected, corrected_since
+from apportion.verbs.explaining.corrected import added, amounts, computed_by, refuse_other_rules, sums_charged, told
 from apportion.verbs.explaining.jobs import job_charges, job_nodes, owner_text, refuse_tampered_charges
-from apportion.verbs.explaining.lines import followers_node, placed_lines
 from apportion.verbs.explaining.owners import owner_nodes
-from apportion.verbs.explaining.pools import Scene, pool_nodes
-from apportion.verbs.explaining.rounding import rounding_nodes, thirty_digits
+from apportion.verbs.explaining.rounding import thirty_digits
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.explaining.target import Target, find_target
 from apportion.verbs.explaining.transfers import facts, of_posting, sentence, transfer_nodes
 from apportion.verbs.explaining.usage import Whose
+from apportion.verbs.explaining.walk import late_text, picked, refuse_tampered, walked
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed, compute
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import Pins, pins_of
+from apportion.verbs.world import Pins, pins_of, pins_of_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +75,36 @@ def explain(project: Project, what: str, period: Period | str, step: Step = sile
     decided = of_posting(project, name, period) if kind == "posting" else None
     if decided is not None:
         return explain_decided(project, period, *decided)
-    ground = ground_of(project, period)
+    ground, booked = ground_of(project, period), corrected(project, period)
+    if booked and ground.posted is None:
+        return explain_corrections(project, what, booked, step)
     computed = compute(project, period, ground.policy, ground.pins, step)
-    target = find_target(project, what, period, computed)
+    try:
+        target = find_target(project, what, period, computed)
+    except ProjectError as error:
+        if not booked or error.code != "unknown-figure":
+            raise
+        return explain_corrections(project, what, booked, step)
+    if target.run in {one.run for one in booked}:
+        return explain_corrections(project, what, [one for one in booked if one.run == target.run], step)
     decided = of_posting(project, target.name, period) if target.kind == "posting" else None
     if decided is not None:
         return explain_decided(project, period, *decided)
     step(f"explaining {what}", 0, 0)
-    if target.kind == "job":
-        return explain_job(project, target, ground, computed)
+    found = (
+        explain_job(project, target, ground, computed)
+        if target.kind == "job"
+        else explain_rows(project, target, ground, computed)
+    )
+    return with_corrections(project, target, found, step)
+
+
+def explain_rows(project: Project, target: Target, ground: Ground, computed: Computed) -> Explanation:
+    period = computed.plan.period
     rows, exact = picked(target, computed)
     posted = None if ground.posted is None else target.pick(ground.posted)
     if posted is not None:
         refuse_tampered(target, rows, posted, period)
-    scene = Scene(computed, placed_lines(computed), rows, whose(target, computed))
     figures = figures_of(rows, exact, posted)
     return Explanation(
         period=str(period),
@@ -101,10 +115,7 @@ def explain(project: Project, what: str, period: Period | str, step: Step = sile
         head=project.books.head(),
         figures=figures,
         steps=(
-            *pool_nodes(scene),
-            *owners(target, computed, scene.whose),
-            *(followers_node(scene.placed) if target.kind == "team" else ()),
-            *rounding_nodes(rows, exact),
+            *walked(target, computed),
             *(transfer_nodes(project, target.name, period) if target.kind == "team" else ()),
         ),
         also=target.also,
@@ -130,6 +141,50 @@ def explain_decided(
     )
 
 
+def with_corrections(project: Project, target: Target, found: Explanation, step: Step) -> Explanation:
+    """What a closed month is corrected by since, and what the month itself holds of corrections of others."""
+    here = told(project, target, corrected(project, found.period), step)
+    since = told(project, target, corrected_since(project, found.period), step)
+    own = {figure.currency: figure.planned for figure in found.figures}
+    title = found.title
+    if here:
+        more = added(by for _, by in here)
+        title += f" Corrections booked in {found.period} come to {amounts(more)} beside that, {amounts(added([own, more]))} in all."
+    if since:
+        more = added(by for _, by in since)
+        title += f" Corrected since by {amounts(more)}: {amounts(added([own, more]))} now."
+    return replace(found, title=title, steps=(*found.steps, *(node for node, _ in (*here, *since))))
+
+
+def explain_corrections(project: Project, what: str, booked: Sequence[Corrected], step: Step) -> Explanation:
+    """A figure that is nothing but corrections of closed months."""
+    runs = {run.run_id: run for run in project.books.runs()}
+    period = as_period(booked[-1].booked)
+    for run_id in dict.fromkeys({one.about: one.run for one in booked}.values()):
+        computed = computed_by(project, runs[run_id], step)
+        with suppress(ProjectError):
+            target = find_target(project, what, period, computed)
+            break
+    else:
+        target = find_target(project, what, period, computed)
+    nodes = told(project, target, booked, step)
+    sums = added(by for _, by in nodes)
+    policy = computed.world.policy
+    months = " and ".join(dict.fromkeys(str(node.facts["about"]) for node, _ in nodes))
+    return Explanation(
+        period=str(period),
+        kind=target.kind,
+        name=target.name,
+        title=f"Corrections of {months or 'closed months'}, booked in {period}, come to {amounts(sums)} for {called(target)}.",
+        policy=short(policy),
+        head=project.books.head(),
+        figures=tuple(Figure(currency, plain(amount), amount, amount) for currency, amount in sums.items()),
+        steps=tuple(node for node, _ in nodes),
+        also=target.also,
+        basis=basis_of(policy),
+    )
+
+
 def ground_of(project: Project, period: Period) -> Ground:
     runs = [run for run in project.books.runs(PLAN) if run.period == str(period)]
     if not runs:
@@ -139,59 +194,8 @@ def ground_of(project: Project, period: Period) -> Ground:
     return Ground(
         project.books.posted(str(period), kinds=[PLAN]),
         policy_of_version(project, last.policy_version),
-        Pins(last.inputs, last.seq),
+        pins_of_run(project, last),
     )
-
-
-def refuse_other_rules(engine: str, period: Period) -> None:
-    """Figures of an earlier release may differ by its rules; that is not the record's fault."""
-    rules = engine.partition("/")[2]
-    if rules != RULES:
-        raise BooksError(
-            "engine-changed",
-            f"{period} was posted by the rules of engine {rules or '0'}; this release has {RULES}",
-            hint=f"`apportion plan --period {period}` shows what would differ, `apply` posts it",
-        )
-
-
-def picked(target: Target, computed: Computed) -> tuple[pa.Table, list[int]]:
-    """The planned postings that a target is about, with their exact amounts in grains."""
-    numbered = computed.plan.postings.append_column("number", pa.array(range(len(computed.plan.postings))))
-    rows = target.pick(numbered)
-    return rows.drop_columns(["number"]), [computed.plan.exact[n] for n in rows["number"].to_pylist()]
-
-
-def refuse_tampered(target: Target, planned: pa.Table, posted: pa.Table, period: Period) -> None:
-    """The record must be what its inputs say, posting by posting."""
-    moved = difference(planned, posted)
-    if not len(moved):
-        return
-    row = moved.to_pylist()[0]
-    key = ", ".join(str(row[name]) for name in POSTING_KEY if row[name] not in ("", None))
-    others = f" (and {counted(len(moved) - 1, 'other posting')})" if len(moved) > 1 else ""
-    here = [pc.equal(posted[name], row[name]) for name in POSTING_KEY]
-    mask = here[0]
-    for condition in here[1:]:
-        mask = pc.and_(mask, condition)
-    found = total(posted.filter(mask)["amount"].to_pylist())
-    raise InvariantError(
-        f"{target.name} in {period}: the record is not what its cost lines and usage say, at {key}{others}",
-        plain(total([found, row["amount"]])),
-        plain(found),
-    )
-
-
-def whose(target: Target, computed: Computed) -> Whose:
-    """Whose usage to show: the team's; of a pool, everybody's; of a posting, its owner's on its day."""
-    if target.kind == "pool":
-        return Whose(called="everybody", everybody=True)
-    if target.kind == "team":
-        return Whose(teams=(target.name,), called=target.name)
-    key = dict(zip(POSTING_KEY, target.key, strict=True))
-    leaf = tuple(str(key[name]) for name in ("team", "project", "user"))
-    zone, day = ZoneInfo(computed.world.policy.time_zone), key["day"]
-    span = Interval(day_start(day, zone), day_start(day + timedelta(days=1), zone)) if isinstance(day, date) else None
-    return Whose(teams=leaf[:1], called=f"{'/'.join(filter(None, leaf))} on {day}", leaf=leaf, span=span)
 
 
 def figures_of(rows: pa.Table, exact: Sequence[int], posted: pa.Table | None) -> tuple[Figure, ...]:
@@ -214,14 +218,13 @@ def figures_of(rows: pa.Table, exact: Sequence[int], posted: pa.Table | None) ->
 
 
 def title_of(target: Target, figures: Sequence[Figure], computed: Computed, period: Period) -> str:
-    amounts = " and ".join(shown(figure.planned, figure.currency) for figure in figures) or "nothing"
+    figured = amounts({figure.currency: figure.planned for figure in figures})
     posted = bool(figures) and all(figure.posted is not None for figure in figures)
     state = "posted, and the same when computed again" if posted else "not posted yet, computed"
-    workloads = len(computed.plan.trace.setting.workforce.ids)  # several sources may speak of one
-    evidence = (
-        f"{counted(len(computed.world.cost_lines), 'cost line')} and the usage of {counted(workloads, 'workload')}"
-    )
-    return f"{said(target, amounts)} for {period}: {state} from {evidence}."
+    lines = sum(len(part.world.cost_lines) for part in computed.parts)
+    workloads = {work for part in computed.parts for work in part.plan.trace.setting.workforce.ids.to_pylist()}
+    evidence = f"{counted(lines, 'cost line')} and the usage of {counted(len(workloads), 'workload')}"
+    return f"{said(target, figured)} for {period}: {state} from {evidence}."
 
 
 def said(target: Target, amounts: str) -> str:
@@ -232,47 +235,51 @@ def said(target: Target, amounts: str) -> str:
     return f"{target.name} {'holds' if target.name in SYSTEM_OWNERS else 'owes'} {amounts}"
 
 
+def called(target: Target) -> str:
+    if target.kind == "posting":
+        return f"posting {target.name} ({posting_text(target)})"
+    return f"pool {target.name}" if target.kind == "pool" else target.name
+
+
 def posting_text(target: Target) -> str:
     key = dict(zip(POSTING_KEY, target.key, strict=True))
     owner = "/".join(str(key[name]) for name in ("team", "project", "user") if key[name])
     return f"{owner}, {key['pool'] or 'no pool'} {key['reason']}, {key['day']}, of {key['bill']}"
 
 
-def owners(target: Target, computed: Computed, whose: Whose) -> tuple[Node, ...]:
-    if target.kind == "pool":
-        return ()
-    nodes = owner_nodes(computed, whose)
-    called = "/".join(filter(None, whose.leaf)) or whose.called
-    return (Node(f"why it is {called}'s", {}, nodes),) if nodes else ()
-
-
 def explain_job(project: Project, target: Target, ground: Ground, computed: Computed) -> Explanation:
     charges = job_charges(target, computed)
     if ground.posted is not None:
         refuse_tampered_charges(project, target, charges, str(computed.plan.period))
-    currencies = computed.plan.trace.setting.currencies
-    sums: dict[str, list[Decimal]] = {}
-    for row in charges.select(["bill", "amount"]).to_pylist():
-        sums.setdefault(currencies.get(row["bill"], computed.world.policy.currency), []).append(row["amount"])
+    charged = sums_charged(charges, computed)
     figures = tuple(
-        Figure(currency, plain(total(amounts)), total(amounts), None if ground.posted is None else total(amounts))
-        for currency, amounts in sorted(sums.items())
+        Figure(currency, plain(amount), amount, None if ground.posted is None else amount)
+        for currency, amount in charged.items()
     )
     own = Whose(workloads=target.workloads, called=target.name)
-    amounts = " and ".join(shown(figure.planned, figure.currency) for figure in figures) or "nothing"
     state = "posted, and the same when computed again" if ground.posted is not None else "not posted yet"
     return Explanation(
         period=str(computed.plan.period),
         kind=target.kind,
         name=target.name,
-        title=f"{target.name} was charged {amounts} for its use in {computed.plan.period} ({counted(len(target.workloads), 'workload')}; {state}).",
+        title=f"{target.name} was charged {amounts(charged)} for its use in {computed.plan.period} ({counted(len(target.workloads), 'workload')}; {state}).",
         policy=short(ground.policy),
         head=project.books.head(),
         figures=figures,
         steps=(
-            *job_nodes(computed, charges, own),
+            *job_steps(target, computed, own),
             Node(f"why it is {owner_text(charges)}'s", {}, owner_nodes(computed, own)),
         ),
         also=target.also,
         basis=basis_of(ground.policy),
     )
+
+
+def job_steps(target: Target, computed: Computed, whose: Whose) -> tuple[Node, ...]:
+    own, *_ = computed.parts
+    late = [
+        Node(late_text(month, part), {"month": month}, steps)
+        for month, part in computed.late.items()
+        if (steps := job_nodes(part, job_charges(target, part), whose))
+    ]
+    return (*job_nodes(own, job_charges(target, own), whose), *late)

@@ -1,5 +1,6 @@
 """How far the posted shares of a month lie from peak Shapley: the plan is made again as it was posted, and its pools once more by another method."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 from apportion.engine.fairness import Compared, Comparison, compare_with_peak
@@ -26,6 +27,7 @@ def fairness(project: Project, period: Period | str, by: str = "team", step: Ste
     period = as_period(period)
     record = read_record(project, [period])
     ground = ground_of(project, period)
+    record = record if ground.posted is None else replace(record, posted=ground.posted)
     made = compute(project, period, ground.policy, ground.pins, step).plan
     moved = changes(record.posted, made.postings)
     if any(change.sign != " " for change in moved):
@@ -35,7 +37,7 @@ def fairness(project: Project, period: Period | str, by: str = "team", step: Ste
             tally(moved, str(period)),
         )
     step("sharing by peak Shapley", 0, 0)
-    found = compare_with_peak(made)
+    found = compare_with_peak(made.own)
     stakes = [stake for pool in found.pools for stake in stakes_of(pool)]
     return declared(make_report(record, stakes, drawn(found), found.apart, by), basis_of(ground.policy))
 

@@ -37,7 +37,7 @@ class Gap:
 
 
 def gaps_of(computed: Computed) -> tuple[Gap, ...]:
-    found = [*unowned(computed), *unpooled(computed)]
+    found = [gap for part in computed.parts for gap in (*unowned(part), *unpooled(part))]
     return tuple(sorted(found, key=lambda gap: (-abs(gap.amount), gap.cause, sorted(gap.labels.items())))[:FEW])
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import ibis
@@ -29,9 +29,6 @@ from apportion.verbs.project import Project
 from apportion.verbs.report import declared
 from apportion.verbs.soundness import NOTE, Finding
 from apportion.verbs.steps import Step, silent
-
-if TYPE_CHECKING:
-    from decimal import Decimal
 
 COMPUTE = "compute"
 UNITS = (
@@ -71,6 +68,16 @@ def join(computed: Computed) -> Joined:
 
 def instances(computed: Computed, pools: Collection[str] | None = None) -> Iterator[Instance]:
     """The compute lines of the bills by instance; of some pools, where told."""
+    sums: dict[tuple[str, str, str, str, str], list[Decimal]] = {}
+    for part in computed.parts:
+        for key, amount in tied(part, pools):
+            sums.setdefault(key, []).append(amount)
+    for (currency, name, node, by, note), amounts in sorted(sums.items()):
+        yield Instance(currency, name, node, by, total(amounts), note)
+
+
+def tied(computed: Computed, pools: Collection[str] | None) -> Iterator[tuple[tuple[str, str, str, str, str], Decimal]]:
+    """Currency, instance, node, what ties them and what does not, with the money."""
     lines, placed = computed.world.cost_lines, computed.plan.trace.lines
     mine = pc.equal(placed.components, COMPUTE)
     if pools is not None:
@@ -82,13 +89,10 @@ def instances(computed: Computed, pools: Collection[str] | None = None) -> Itera
         "currency": placed.currencies().filter(mine),
         "amount": placed.amounts.filter(mine),
     }
-    sums: dict[tuple[str, str, str, str, str], list[Decimal]] = {}
     for row in pa.table(columns).group_by(["tie", "currency"]).aggregate([("amount", "sum")]).to_pylist():
         tie = ties.found[row["tie"]]
         by = " ".join(filter(None, (tie.by, tie.key))) if tie.node else ""
-        sums.setdefault((row["currency"], tie.instance, tie.node, by, note_of(tie)), []).append(row["amount_sum"])
-    for (currency, name, node, by, note), amounts in sorted(sums.items()):
-        yield Instance(currency, name, node, by, total(amounts), note)
+        yield (row["currency"], tie.instance, tie.node, by, note_of(tie)), row["amount_sum"]
 
 
 def note_of(tie: Tie) -> str:

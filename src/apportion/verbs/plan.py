@@ -1,11 +1,12 @@
 """What would be posted, against what is posted. Changes nothing but the plan kept for `apply`."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from apportion.books.shapes import PLAN, StoredPlan
 from apportion.engine.bursts import Burst, bursts_of
 from apportion.engine.conversion import Conversion
+from apportion.engine.late import together
 from apportion.engine.lines import Bill
 from apportion.engine.plan import RULES, Plan, World, make_plan
 from apportion.engine.price import Sampling
@@ -21,7 +22,7 @@ from apportion.verbs.engines import backend_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import Pins, billed_periods, build_world, pins_of
+from apportion.verbs.world import Pins, billed_periods, build_world, parts_of, pins_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +68,41 @@ def plan(project: Project, period: Period | str, engine: str | None = None, step
     computed = compute(project, period, policy, pins, step)
     made = computed.plan
     step("keeping the plan", 0, 0)
-    project.books.save_plan(stored(made, pins, head))
-    bursts = tuple(bursts_of(made, computed.world.cost_lines))
+    for part in computed.late.values():
+        keep(project, part.world.policy)
+    project.books.save_plan(stored(computed, pins, head))
+    bursts = tuple(bursts_of(made.own, computed.world.cost_lines))
     return replace(beside_record(project, policy, made, head), bursts=bursts)
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
+    """A plan and what it was made of. `late`: the same of what its bills ask for earlier months, by month; the world is the period's own."""
+
     world: World
     plan: Plan
+    late: Mapping[str, "Computed"] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> "tuple[Computed, ...]":
+        """The period's own first."""
+        return (Computed(self.world, self.plan.own), *self.late.values())
 
 
 def compute(project: Project, period: Period, policy: Policy, pins: Pins, step: Step = silent) -> Computed:
     """The plan of pinned inputs; reads the books, writes nothing."""
     step(f"reading the evidence of {period}", 0, 0)
     backend = backend_of(project)
-    world = build_world(project, period, policy, pins, backend)
-    step(f"sharing the bills of {period}", 0, 0)
-    made = make_plan(world, backend)
-    if not made.bills:
+    made: dict[str, Computed] = {}
+    for month, part in parts_of(project, period, policy, pins).items():
+        world = build_world(project, period, part, pins, backend)
+        step(f"sharing {f'what is late for {month} on ' if month else ''}the bills of {period}", 0, 0)
+        made[month] = Computed(world, make_plan(world, backend))
+    own = made.pop("")
+    whole = together(own.plan, {month: one.plan for month, one in made.items()})
+    if not whole.bills:
         refuse_empty(period, billed_periods(project, pins))
-    return Computed(world, made)
+    return Computed(own.world, whole, made)
 
 
 def refuse_empty(period: Period, billed: Iterable[str]) -> None:
@@ -101,7 +116,8 @@ def refuse_empty(period: Period, billed: Iterable[str]) -> None:
     )
 
 
-def stored(made: Plan, pins: Pins, head: str) -> StoredPlan:
+def stored(computed: Computed, pins: Pins, head: str) -> StoredPlan:
+    made, late = computed.plan, {month: one.plan.policy_version for month, one in computed.late.items()}
     return StoredPlan(
         digest=made.digest,
         period=str(made.period),
@@ -116,6 +132,7 @@ def stored(made: Plan, pins: Pins, head: str) -> StoredPlan:
             "bills": len(made.bills),
             "problems": len(made.problems),
             "conversions": {bill.id: recorded(bill.conversion) for bill in made.bills if bill.conversion},
+            "late": late,
         },
     )
 

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.books.shapes import PLAN
 from apportion.engine.exchange import exchange_of
+from apportion.engine.late import same_bills, service_months
 from apportion.engine.lines import Bill, bill_column, bills_of, line_amounts
 from apportion.model.delivery import FileDigest
 from apportion.model.kinds import kinds
@@ -20,10 +20,11 @@ from apportion.reports.reconcile import Files, Restated, Sides, reconcile, sums
 from apportion.reports.report import Report
 from apportion.reports.sums import ZERO, total
 from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
+from apportion.verbs.corrections import runs_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import conversion_text
 from apportion.verbs.project import Project
-from apportion.verbs.world import Pins, bill_lines, exchange_rates, pins_of, reference_lines
+from apportion.verbs.world import Pins, bill_lines, exchange_rates, pins_of, pins_of_run, reference_lines
 
 UTC = ZoneInfo("UTC")
 DAY_S = 86_400
@@ -36,12 +37,14 @@ def reconciled(project: Project, period: Period | str, by: str = "bill") -> Repo
 
 
 def sides_of(project: Project, period: Period) -> Sides:
-    runs = [run for run in project.books.runs(PLAN) if run.period == str(period)]
+    runs = runs_of(project.books.runs(), str(period))
     policy = policy_of_version(project, runs[-1].policy_version) if runs else policy_for(project, period)
     now = pins_of(project)
     read = dressed(bill_lines(project, period, now), policy, period)
     counted = dressed(bill_lines(project, period, Pins(runs[-1].inputs)), policy, period) if runs else None
-    bills = bills_counted(project, period, policy, Pins(runs[-1].inputs), counted) if counted is not None else ()
+    bills = (
+        bills_counted(project, period, policy, pins_of_run(project, runs[-1]), counted) if counted is not None else ()
+    )
     return Sides(
         period=str(period),
         basis=basis_of(policy),
@@ -58,14 +61,20 @@ def sides_of(project: Project, period: Period) -> Sides:
 
 
 def bills_counted(project: Project, period: Period, policy: Policy, pins: Pins, counted: pa.Table) -> tuple[Bill, ...]:
-    """As the last run posted them: converted by the rates that it rests on."""
+    """As the last run posted them: converted by the rates that it rests on, and late lines apart."""
     exchange = exchange_of(policy, period, exchange_rates(project, period, policy, pins, counted))
-    return bills_of(counted, counted["bill"].combine_chunks(), counted["amount"].combine_chunks(), exchange)[0]
+    months = service_months(counted, period, ZoneInfo(policy.time_zone))
+    late = pa.array(list(pins.late or {}), pa.string())
+    masks = [pc.invert(pc.is_in(months, late)), *(pc.equal(months, month) for month in late)]
+    parts = [counted.filter(mask).combine_chunks() for mask in masks]
+    return same_bills(
+        bills_of(part, part["bill"].combine_chunks(), part["amount"].combine_chunks(), exchange)[0] for part in parts
+    )
 
 
 def as_issued(project: Project, period: Period, bills: Iterable[Bill]) -> dict[str, Decimal]:
-    """What the ledger has of each bill; of a converted one what it asked for, where its conversion is what the ledger has."""
-    posted = project.books.posted(str(period)).group_by(["bill"]).aggregate([("amount", "sum")]).to_pylist()
+    """What the ledger has of each bill, corrections with it; of a converted one what it asked for, where its conversion is what the ledger has."""
+    posted = project.books.believed(str(period)).group_by(["bill"]).aggregate([("amount", "sum")]).to_pylist()
     issued = {(bill.id, bill.total): bill.conversion.total for bill in bills if bill.conversion}
     return {row["bill"]: issued.get((row["bill"], row["amount_sum"]), row["amount_sum"]) for row in posted}
 

@@ -1,6 +1,6 @@
 """What the record says: reads the posted table and hands it to a report. Nothing is computed here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
@@ -13,13 +13,16 @@ from apportion.errors import ProjectError
 from apportion.model.rows import POSTINGS
 from apportion.model.times import Period, day_start, parse_period
 from apportion.reports.carbon import carbon
+from apportion.reports.corrections import report_corrections
 from apportion.reports.coverage import coverage
+from apportion.reports.groups import DIMENSIONS, Where, names, narrowed, where_text
 from apportion.reports.held import READ, held
 from apportion.reports.idle import idle
 from apportion.reports.report import Record, Report
 from apportion.reports.showback import showback
 from apportion.reports.trend import trend
 from apportion.verbs.agreement import basis_of, policy_of_version
+from apportion.verbs.corrections import corrected
 from apportion.verbs.periods import label
 from apportion.verbs.project import Project
 from apportion.verbs.settings import nearest
@@ -34,17 +37,68 @@ REPORTS: Mapping[str, Callable[..., Report]] = {
 }
 
 
-def report(project: Project, name: str, periods: str | list[Period], as_of: str = "", **options: str) -> Report:
-    """`periods` as months, or as text: `2026-10`. `as_of` is a day: as the books stood at its end. Options are the report's own, such as `by`."""
-    if name not in REPORTS:
-        raise ProjectError("unknown-report", f"there is no report {name!r}", hint=nearest(name, REPORTS, "reports"))
+def report(
+    project: Project, name: str, periods: str | list[Period], where: Sequence[str] = (), **options: str
+) -> Report:
+    """`periods` as months, or as text: `2026-10`. `where` are filters such as `team=vision`.
+
+    The option `as_of` is a day: as the books stood at its end. Others are the report's own, such as `by`.
+    """
+    if name not in (*REPORTS, "corrections"):
+        raise ProjectError(
+            "unknown-report", f"there is no report {name!r}", hint=nearest(name, [*REPORTS, "corrections"], "reports")
+        )
     months = [parse_period(periods)] if isinstance(periods, str) else periods
+    as_of, filters = options.pop("as_of", ""), read_filters(where)
     until_s = end_of(project, as_of) if as_of else None
-    record = read_record(project, months, until_s)
     agreed = policies_posted(project, months, until_s)
-    made = idle(record, carriers(project, agreed, months[-1])) if name == "idle" else REPORTS[name](record, **options)
-    made = replace(made, notes=(*made.notes, f"As the books stood at the end of {as_of}.")) if as_of else made
+    if name == "corrections":
+        booked = [one for month in months for one in corrected(project, month, until_s)]
+        made = report_corrections(label(months), booked, project.books.head(), where=filters, **options)
+    else:
+        record = only(read_record(project, months, until_s), filters, name)
+        own = (carriers(project, agreed, months[-1]),) if name == "idle" else ()
+        made = REPORTS[name](record, *own, **options)
+    notes = [f"Only {where_text(filters)}."] if filters else []
+    notes += [f"As the books stood at the end of {as_of}."] if as_of else []
+    more = {**made.more, "where": filters} if filters else made.more
+    made = replace(made, notes=(*made.notes, *notes), more=more)
     return made if name == "carbon" else declared(made, basis_posted(project, agreed))
+
+
+def read_filters(where: Sequence[str]) -> Where:
+    """`team=vision`: of several for one dimension any may hold, of several dimensions all must."""
+    found: dict[str, list[str]] = {}
+    for text in where:
+        by, equals, name = text.partition("=")
+        if not equals:
+            raise ProjectError("invalid-filter", f"{text!r} is no filter", hint="write it as team=vision")
+        if by not in DIMENSIONS:
+            raise ProjectError(
+                "invalid-filter", f"nothing is told apart by {by!r}", hint=nearest(by, DIMENSIONS, "dimensions")
+            )
+        found.setdefault(by, []).append(name)
+    return found
+
+
+def only(record: Record, filters: Where, name: str) -> Record:
+    """The part of the record that the filters leave; one that leaves nothing is more likely a slip of the pen than a wish."""
+    some = narrowed(record, filters)
+    if filters and not len(some.posted):
+        by, wanted = list(filters.items())[-1]
+        known = sorted(set(names(record.posted, by).to_pylist()))
+        raise ProjectError(
+            "nothing-matches",
+            f"nothing that is posted for {record.period} has {where_text(filters)}",
+            hint=nearest(wanted[0], known, by.replace("_", " ")),
+        )
+    if name == "held" and some.charges is None:
+        raise ProjectError(
+            "invalid-filter",
+            f"hours are not told apart by {where_text(filters)}",
+            hint="filter held by owners, pools, bills or days",
+        )
+    return some
 
 
 def end_of(project: Project, day: str) -> int:
@@ -58,7 +112,11 @@ def end_of(project: Project, day: str) -> int:
 
 def declared(made: Report, basis: str) -> Report:
     """With the cost that its figures are."""
-    return replace(made, notes=(*made.notes, f"Amounts are {basis}."), more={**made.more, "basis": basis})
+    return (
+        made
+        if not basis
+        else replace(made, notes=(*made.notes, f"Amounts are {basis}."), more={**made.more, "basis": basis})
+    )
 
 
 def basis_posted(project: Project, agreed: Mapping[str, str]) -> str:

@@ -10,17 +10,20 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.books.shapes import PLAN
+from apportion.books.shapes import PLAN, StoredRun
 from apportion.engine.backend import Backend
 from apportion.engine.exchange import days_asked
+from apportion.engine.late import is_shared, late_policy, service_months
 from apportion.engine.plan import World
 from apportion.engine.witnesses import hear
-from apportion.errors import ApportionError
+from apportion.errors import ApportionError, ProjectError
 from apportion.model.rows import TABLES, empty
 from apportion.model.times import Interval, Period, local_day, months
 from apportion.policy.document import Policy
 from apportion.reports.sums import grouped, side_of
+from apportion.verbs.agreement import policy_for, policy_of_version
 from apportion.verbs.levels import as_levels
+from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 
 OWNERS = "team:"  # their side of the double entry
@@ -29,10 +32,14 @@ UTC_ZONE = ZoneInfo("UTC")
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """What a plan rests on: a snapshot of every table of evidence, and the ledger up to a link of its chain (None: all of it)."""
+    """What a plan rests on: a snapshot of every table of evidence, and the ledger up to a link of its chain (None: all of it).
+
+    `late`: the policy version that lines of each earlier month go by (None: the one that is in force).
+    """
 
     snapshots: Mapping[str, int]
     before_seq: int | None = None
+    late: Mapping[str, str] | None = None
 
     def __getitem__(self, table: str) -> int:
         return self.snapshots[table]
@@ -43,13 +50,27 @@ def pins_of(project: Project) -> Pins:
     return Pins({name: version.snapshot_id for name, version in project.books.inputs().items()})
 
 
-def build_world(project: Project, period: Period, policy: Policy, pins: Pins, backend: Backend) -> World:
+def pins_of_run(project: Project, run: StoredRun) -> Pins:
+    """As they were when it was planned."""
+    return Pins(run.inputs, run.seq, project.books.plan_summary(run.plan_digest).get("late"))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Lines that are planned together: those of a period's own, or what is `late` on its bills for one earlier month."""
+
+    lines: pa.Table
+    policy: Policy
+    late: bool = False
+
+
+def build_world(project: Project, period: Period, part: Part, pins: Pins, backend: Backend) -> World:
     """Only lines of bills (references are compared, never posted), and the rest of the evidence as far back as their charge periods reach.
 
     Every workload is told of once, by the source that decides.
     """
-    lines = bill_lines(project, period, pins)
-    window = evidence_window(lines, period, ZoneInfo(policy.time_zone))
+    lines, policy = part.lines, part.policy
+    window = charged_window(lines) if part.late else evidence_window(lines, period, ZoneInfo(policy.time_zone))
     capacity, reservations, workloads = (
         project.books.scan(name, pins[name], where=touches(window))
         for name in ("capacity", "reservations", "workloads")
@@ -63,8 +84,9 @@ def build_world(project: Project, period: Period, policy: Policy, pins: Pins, ba
         reservations=reservations,
         workloads=workloads,
         rates=exchange_rates(project, period, policy, pins, lines),
-        previous=previous_totals(project, period, policy.currency, pins.before_seq),
+        previous={} if part.late else previous_totals(project, period, policy.currency, pins.before_seq),
         inputs=content_digests(project, pins, policy),
+        late=part.late,
     )
     return hear(world, backend)
 
@@ -120,6 +142,37 @@ def charges_by_list(project: Project) -> bool:
     except ApportionError:
         return False
     return any(pool.method == "rate_card" and pool.costs is None and not pool.otherwise for pool in pools)
+
+
+def parts_of(project: Project, period: Period, policy: Policy, pins: Pins) -> dict[str, Part]:
+    """The lines of a period's bills: the period's own under "", and what is late by the month that it is late for."""
+    lines = bill_lines(project, period, pins)
+    months = service_months(lines, period, ZoneInfo(policy.time_zone))
+    found: dict[str, Part] = {}
+    for month in sorted(set(pc.unique(months).to_pylist()) - {""}):
+        late, rules = (
+            lines.filter(pc.equal(months, month)),
+            late_policy(policy_of_month(project, month, policy, pins), policy),
+        )
+        if is_shared(late, rules):
+            found[month] = Part(late, rules, late=True)
+    apart = pc.is_in(months, pa.array(list(found), pa.string()))
+    return {"": Part(lines.filter(pc.invert(apart)) if found else lines, policy), **found}
+
+
+def policy_of_month(project: Project, month: str, own: Policy, pins: Pins) -> Policy:
+    """What holds for the use of an earlier month; where nothing did, the policy of the bill's own."""
+    if pins.late is not None:
+        return policy_of_version(project, pins.late.get(month, own.version))
+    try:
+        return policy_for(project, as_period(month))
+    except ProjectError:
+        return own
+
+
+def charged_window(lines: pa.Table) -> Interval:
+    start, end = pc.min(lines["charge_start_s"]).as_py(), pc.max(lines["charge_end_s"]).as_py()
+    return Interval(start, max(end, start + 1))
 
 
 def evidence_window(lines: pa.Table, period: Period, zone: ZoneInfo) -> Interval:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -21,13 +21,18 @@ HASH = re.compile(r"[0-9a-f]{6,64}")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`key` is the posting key of one posting, `workloads` those of a job; `also` are other things of the same name."""
+    """`key` is the posting key of one posting and `run` what posted it, `workloads` those of a job; `also` are other things of the same name."""
 
     kind: str
     name: str
     key: tuple[object, ...] = ()
     workloads: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    run: str = ""
+
+    def within(self, period: str) -> "Target":
+        """The same in another month: corrections are booked later than the month that they are about."""
+        return replace(self, key=(period, *self.key[1:])) if self.key else self
 
     def pick(self, postings: pa.Table) -> pa.Table:
         """The rows of a postings table that this is about."""
@@ -47,9 +52,7 @@ def find_target(project: Project, what: str, period: Period, computed: Computed)
     if not found:
         raise unknown(what, computed)
     first = found[0]
-    return Target(
-        first.kind, first.name, first.key, first.workloads, tuple(f"{other.kind}:{name}" for other in found[1:])
-    )
+    return replace(first, also=tuple(f"{other.kind}:{name}" for other in found[1:]))
 
 
 def candidates(project: Project, kind: str, name: str, period: Period, computed: Computed) -> Iterator[Target]:
@@ -58,7 +61,7 @@ def candidates(project: Project, kind: str, name: str, period: Period, computed:
         if name in known:
             yield Target(kind, name)
     elif kind == "job":
-        workloads = computed.world.workloads
+        workloads = pa.concat_tables([part.world.workloads for part in computed.parts])
         own = workloads.filter(pc.or_(pc.equal(workloads["workload"], name), pc.equal(workloads["run"], name)))
         if len(own):
             runs = [name] if name in own["run"].to_pylist() else [own["run"][0].as_py()]
@@ -70,7 +73,7 @@ def candidates(project: Project, kind: str, name: str, period: Period, computed:
 
 def postings_named(project: Project, name: str, period: Period) -> Iterator[Target]:
     for row in entries_named(project, name, period):
-        yield Target("posting", str(row["seq"]), key=tuple(row[part] for part in POSTING_KEY))
+        yield Target("posting", str(row["seq"]), key=tuple(row[part] for part in POSTING_KEY), run=row["run_id"])
 
 
 def entries_named(project: Project, name: str, period: Period) -> list[dict[str, Any]]:

@@ -1,0 +1,140 @@
+"""Money that corrects a closed month: what it was, what it is now, why, and by which runs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+
+import pyarrow as pa
+
+from apportion.books.shapes import StoredRun
+from apportion.engine.plan import RULES
+from apportion.errors import BooksError
+from apportion.model.rows import POSTINGS
+from apportion.model.times import Period
+from apportion.reports.corrections import Corrected
+from apportion.reports.sums import ZERO, grouped, total
+from apportion.reports.words import shown
+from apportion.verbs.agreement import policy_of_version
+from apportion.verbs.explaining.jobs import job_charges
+from apportion.verbs.explaining.story import Node
+from apportion.verbs.explaining.target import Target
+from apportion.verbs.explaining.walk import refuse_tampered, walked
+from apportion.verbs.periods import as_period
+from apportion.verbs.plan import Computed, compute
+from apportion.verbs.project import Project
+from apportion.verbs.steps import Step
+from apportion.verbs.world import pins_of_run
+
+Sums = Mapping[str, Decimal]  # by currency
+
+
+def moved(target: Target, one: Corrected) -> tuple[Sums, Sums]:
+    """What a correction made of a figure: before and after."""
+    own = target.within(one.about)
+    return sums(own.pick(one.was)), sums(own.pick(after(one)))
+
+
+def after(one: Corrected) -> pa.Table:
+    """All that is believed of the month once it is corrected; a posting may have several rows."""
+    place = POSTINGS.names.index("period")
+    change = one.change.set_column(
+        place, POSTINGS.field(place), pa.repeat(pa.scalar(one.about), len(one.change)).cast(POSTINGS.field(place).type)
+    )
+    return pa.concat_tables([one.was.select(POSTINGS.names).cast(POSTINGS), change.cast(POSTINGS)])
+
+
+def sums(rows: pa.Table) -> Sums:
+    return {currency: amount for (currency,), amount in grouped(rows, ("currency",)).items()}
+
+
+def change(was: Sums, now: Sums) -> dict[str, Decimal]:
+    """By how much, in each currency that moves."""
+    found = {currency: total([now.get(currency, ZERO), -was.get(currency, ZERO)]) for currency in sorted({*was, *now})}
+    return {currency: amount for currency, amount in found.items() if amount}
+
+
+def added(parts: Iterable[Sums]) -> dict[str, Decimal]:
+    found: dict[str, list[Decimal]] = {}
+    for part in parts:
+        for currency, amount in part.items():
+            found.setdefault(currency, []).append(amount)
+    return {currency: total(amounts) for currency, amounts in sorted(found.items())}
+
+
+def amounts(parts: Sums) -> str:
+    return " and ".join(shown(amount, currency) for currency, amount in parts.items()) or "nothing"
+
+
+def correction_node(one: Corrected, was: Sums, now: Sums, steps: Sequence[Node] = ()) -> Node:
+    """One correction in a sentence, with its runs below."""
+    by = change(was, now)
+    before, then = ({currency: part.get(currency, ZERO) for currency in by} for part in (was, now))
+    text = f"{one.about} is corrected by {amounts(by)}, booked in {one.booked}: {amounts(before)} became {amounts(then)}; {one.cause}"
+    facts = {
+        "about": one.about,
+        "booked": one.booked,
+        "was": before,
+        "now": then,
+        "amount": by,
+        "cause": one.cause,
+        "before_run": one.before_run,
+        "run": one.run,
+    }
+    runs = (Node(f"run before: {one.before_run}"), Node(f"run: {one.run}"))
+    how = (Node(f"how the new figure of {one.about} comes about", {}, tuple(steps)),) if steps else ()
+    return Node(text, facts, (*runs, *how))
+
+
+def told(project: Project, target: Target, some: Sequence[Corrected], step: Step) -> list[tuple[Node, Sums]]:
+    """Corrections that touch a target, and by how much; the last of each month with how its new figure comes about, computed again."""
+    runs = {run.run_id: run for run in project.books.runs()} if some else {}
+    last = {one.about: one.run for one in some}
+    found: list[tuple[Node, Sums]] = []
+    for one in some:
+        was, now = charged(project, target, one, step) if target.kind == "job" else moved(target, one)
+        by = change(was, now)
+        if by:
+            proved = last[one.about] == one.run and target.kind != "job"
+            steps = proof(target, one, computed_by(project, runs[one.run], step)) if proved else ()
+            found.append((correction_node(one, was, now, steps), by))
+    return found
+
+
+def proof(target: Target, one: Corrected, computed: Computed) -> tuple[Node, ...]:
+    own = target.within(one.about)
+    refuse_tampered(own, own.pick(computed.plan.postings), own.pick(after(one)), computed.plan.period)
+    return walked(own, computed)
+
+
+def charged(project: Project, target: Target, one: Corrected, step: Step) -> tuple[Sums, Sums]:
+    """What a job was charged by the run before a correction, and by the correction."""
+    runs = {run.run_id: run for run in project.books.runs()}
+    found = [computed_by(project, runs[name], step) for name in (one.before_run, one.run)]
+    was, now = (sums_charged(job_charges(target, computed), computed) for computed in found)
+    return was, now
+
+
+def computed_by(project: Project, run: StoredRun, step: Step) -> Computed:
+    """The plan that a run posted, or corrected a month to."""
+    period = as_period(run.about or run.period)
+    refuse_other_rules(run.engine, period)
+    return compute(project, period, policy_of_version(project, run.policy_version), pins_of_run(project, run), step)
+
+
+def refuse_other_rules(engine: str, period: Period) -> None:
+    """Figures of an earlier release may differ by its rules; that is not the record's fault."""
+    rules = engine.partition("/")[2]
+    if rules != RULES:
+        raise BooksError(
+            "engine-changed",
+            f"{period} was posted by the rules of engine {rules or '0'}; this release has {RULES}",
+            hint=f"`apportion plan --period {period}` shows what would differ, `apply` posts it",
+        )
+
+
+def sums_charged(charges: pa.Table, computed: Computed) -> dict[str, Decimal]:
+    """By currency."""
+    currencies = computed.plan.trace.setting.currencies
+    sums: dict[str, list[Decimal]] = {}
+    for row in charges.select(["bill", "amount"]).to_pylist():
+        sums.setdefault(currencies.get(row["bill"], computed.world.policy.currency), []).append(row["amount"])
+    return {currency: total(parts) for currency, parts in sorted(sums.items())}

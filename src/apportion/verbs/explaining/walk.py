@@ -1,0 +1,101 @@
+"""From the postings of a figure to its pools, prices, usage, rules and rounding."""
+
+from datetime import date, timedelta
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.errors import InvariantError
+from apportion.model.money import plain
+from apportion.model.rows import POSTING_KEY
+from apportion.model.times import Interval, Period, day_start
+from apportion.reports.sums import total
+from apportion.reports.words import counted
+from apportion.verbs.agreement import short
+from apportion.verbs.apply import difference
+from apportion.verbs.explaining.lines import followers_node, placed_lines
+from apportion.verbs.explaining.owners import owner_nodes
+from apportion.verbs.explaining.pools import Scene, pool_nodes
+from apportion.verbs.explaining.rounding import rounding_nodes
+from apportion.verbs.explaining.story import Node
+from apportion.verbs.explaining.target import Target
+from apportion.verbs.explaining.usage import Whose
+from apportion.verbs.plan import Computed
+
+
+def walked(target: Target, computed: Computed) -> tuple[Node, ...]:
+    """From the postings of a target to prices, usage, rules and rounding; what is late on the bills by itself."""
+    own, *_ = computed.parts
+    late = [
+        Node(late_text(month, part), {"month": month}, steps)
+        for month, part in computed.late.items()
+        if (steps := walked_part(target, part))
+    ]
+    return (*walked_part(target, own), *late)
+
+
+def late_text(month: str, part: Computed) -> str:
+    lines = counted(len(part.world.cost_lines), "line")
+    return f"late for {month}: {lines} of the bills, shared by the use of their charge periods under {short(part.world.policy)}"
+
+
+def walked_part(target: Target, computed: Computed) -> tuple[Node, ...]:
+    rows, exact = picked(target, computed)
+    if computed.world.late and not len(rows):
+        return ()
+    scene = Scene(computed, placed_lines(computed), rows, whose(target, computed))
+    return (
+        *pool_nodes(scene),
+        *owners(target, computed, scene.whose),
+        *(followers_node(scene.placed) if target.kind == "team" else ()),
+        *rounding_nodes(rows, exact),
+    )
+
+
+def picked(target: Target, computed: Computed) -> tuple[pa.Table, list[int]]:
+    """The planned postings that a target is about, with their exact amounts in grains."""
+    numbered = computed.plan.postings.append_column("number", pa.array(range(len(computed.plan.postings))))
+    rows = target.pick(numbered)
+    return rows.drop_columns(["number"]), [computed.plan.exact[n] for n in rows["number"].to_pylist()]
+
+
+def refuse_tampered(target: Target, planned: pa.Table, posted: pa.Table, period: Period) -> None:
+    """The record must be what its inputs say, posting by posting."""
+    moved = difference(planned, posted)
+    if not len(moved):
+        return
+    row = moved.to_pylist()[0]
+    key = ", ".join(str(row[name]) for name in POSTING_KEY if row[name] not in ("", None))
+    others = f" (and {counted(len(moved) - 1, 'other posting')})" if len(moved) > 1 else ""
+    here = [pc.equal(posted[name], row[name]) for name in POSTING_KEY]
+    mask = here[0]
+    for condition in here[1:]:
+        mask = pc.and_(mask, condition)
+    found = total(posted.filter(mask)["amount"].to_pylist())
+    raise InvariantError(
+        f"{target.name} in {period}: the record is not what its cost lines and usage say, at {key}{others}",
+        plain(total([found, row["amount"]])),
+        plain(found),
+    )
+
+
+def whose(target: Target, computed: Computed) -> Whose:
+    """Whose usage to show: the team's; of a pool, everybody's; of a posting, its owner's on its day."""
+    if target.kind == "pool":
+        return Whose(called="everybody", everybody=True)
+    if target.kind == "team":
+        return Whose(teams=(target.name,), called=target.name)
+    key = dict(zip(POSTING_KEY, target.key, strict=True))
+    leaf = tuple(str(key[name]) for name in ("team", "project", "user"))
+    zone, day = ZoneInfo(computed.world.policy.time_zone), key["day"]
+    span = Interval(day_start(day, zone), day_start(day + timedelta(days=1), zone)) if isinstance(day, date) else None
+    return Whose(teams=leaf[:1], called=f"{'/'.join(filter(None, leaf))} on {day}", leaf=leaf, span=span)
+
+
+def owners(target: Target, computed: Computed, whose: Whose) -> tuple[Node, ...]:
+    if target.kind == "pool":
+        return ()
+    nodes = owner_nodes(computed, whose)
+    called = "/".join(filter(None, whose.leaf)) or whose.called
+    return (Node(f"why it is {called}'s", {}, nodes),) if nodes else ()
