@@ -52,6 +52,7 @@ COMMANDS = (
     explain,
     cost,
     report,
+    export,
     methods,
     split,
     audit,
