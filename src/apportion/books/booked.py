@@ -25,7 +25,9 @@ def read_booked(connection: Connection, period: str) -> Iterator[pa.Table]:
     Databases agree about the order of days, not of names: within a day rows are sorted here, by their bytes.
     """
     entries, runs = record.entries, record.runs
-    columns: list[Any] = [cast(entries.c[name], Text) if name == "amount" else entries.c[name] for name in POSTINGS.names]
+    columns: list[Any] = [
+        cast(entries.c[name], Text) if name == "amount" else entries.c[name] for name in POSTINGS.names
+    ]
     mine = (entries.c.period == period) & entries.c.account.not_like(CONTRA + "%")
     both = select(*columns, runs.c.kind, runs.c.about).join(runs, runs.c.run_id == entries.c.run_id)
     found = connection.execution_options(yield_per=ROWS_AT_ONCE).execute(both.where(mine).order_by(entries.c.day))

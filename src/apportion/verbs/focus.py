@@ -10,24 +10,30 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.booked import BOOKED
 from apportion.books.shapes import PLAN, StoredRun
+from apportion.engine.placed import placed_lines
 from apportion.errors import BooksError, require_equal
+from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.money import total_of
 from apportion.model.rows import MONEY
 from apportion.model.times import Period
 from apportion.render.focus.beside import billing_period, metadata
 from apportion.render.focus.charges import Issue, Split, money_of, split
 from apportion.render.focus.columns import KEY, PERIODS, SCHEMA, VERSIONS, in_version
+from apportion.render.focus.lines import by_line
 from apportion.verbs.agreement import policy_of_version
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 from apportion.verbs.sheets import read_columns, sheet
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.together import Together, together
+from apportion.verbs.world import Pins, bill_lines, exchange_rates
 
 CHARGES, ORIGINS, PERIOD, METADATA = "cost_and_usage", "origin_charges", "billing_period", "metadata.json"
 Sums = dict[tuple[str, ...], Decimal]
 SUMMED = ("bill", "pool", "component", "day")
+NOTHING = Split(SCHEMA.empty_table(), SCHEMA.empty_table())
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +114,42 @@ def issue_of(project: Project, period: Period, runs: Sequence[StoredRun]) -> Iss
 
 
 def charges(project: Project, issue: Issue, form: Form, step: Step) -> Iterator[tuple[pa.Table, Split]]:
-    """A day at a time: what was booked, and what it is as charges."""
+    """What was booked, and what it is as charges: a day at a time, or first the lines that stand for what was planned of their bills."""
+    lines = lines_of(project, issue.period) if form.per_line else None
+    held: list[pa.Table] = []
     for done, day in enumerate(project.books.booked(str(issue.period))):
         step("writing days", done, 0)
         money = money_of(day)
+        if lines is not None:
+            mine = pc.and_(pc.equal(money["kind"], PLAN), pc.is_in(money["bill"], pc.unique(lines["bill"])))
+            held.append(without_day(money.filter(mine)))
+            money = money.filter(pc.invert(mine))
         yield money, split(money, issue)
+    if lines is not None and held:
+        step("splitting lines", 0, 0)
+        booked = without_day(pa.concat_tables(held))
+        yield booked, NOTHING
+        yield from ((booked.slice(0, 0), made) for made in by_line(lines, booked, issue))
+
+
+def without_day(booked: pa.Table) -> pa.Table:
+    """Added up over days: a line has a charge period of its own."""
+    keys = [name for name in BOOKED.names if name not in ("day", "amount")]
+    sums = booked.group_by(keys).aggregate([("amount", "sum")]).rename_columns([*keys, "amount"])
+    sums = sums.sort_by([(name, "ascending") for name in keys])
+    return sums.append_column("day", pa.nulls(len(sums), pa.date32())).select(BOOKED.names)
+
+
+def lines_of(project: Project, period: Period) -> pa.Table | None:
+    """The lines that the month's plan was made of, placed by its policy. A converted bill is no vendor's any more, and stays a charge of ours."""
+    planned = [run for run in project.books.runs(PLAN) if run.period == str(period)]
+    if not planned:
+        return None
+    policy, pins = policy_of_version(project, planned[-1].policy_version), Pins(planned[-1].inputs)
+    lines = bill_lines(project, period, pins)
+    placed = placed_lines(lines, policy, period, exchange_rates(project, period, policy, pins, lines))
+    as_billed = pc.equal(placed["posted_currency"], placed["BillingCurrency"])
+    return placed.filter(pc.and_(as_billed, pc.is_in(placed["posted_currency"], pa.array(MINOR_DIGITS))))
 
 
 def write_charges(parts: Iterator[tuple[pa.Table, Split]], form: Form, files: Together) -> Tally:
@@ -127,14 +164,16 @@ def write_charges(parts: Iterator[tuple[pa.Table, Split]], form: Form, files: To
 
 
 def check(files: Together, form: Form, tally: Tally) -> None:
-    """Both files, as read back, come to what was booked, digit for digit; else nothing is published."""
-    for name in (CHARGES, ORIGINS):
-        file, found = f"{name}.{form.format}", Sums()
-        for block in read_columns(files.files[file], form.format, [*(KEY[one] for one in SUMMED), "EffectiveCost"]):
-            merge(found, sums(block.rename_columns([*SUMMED, "amount"]), SUMMED))
-        for key in sorted({*found, *tally.booked}):
+    """Both files, as read back, come to what was booked, digit for digit; else nothing is published. A line's pools stand in its parts alone."""
+    for name, keys in ((CHARGES, SUMMED), (ORIGINS, ("bill", "component") if form.per_line else SUMMED)):
+        file, found, booked = f"{name}.{form.format}", Sums(), Sums()
+        for block in read_columns(files.files[file], form.format, [*(KEY[one] for one in keys), "EffectiveCost"]):
+            merge(found, sums(block.rename_columns([*keys, "amount"]), keys))
+        for key, amount in tally.booked.items():
+            merge(booked, {tuple(part for one, part in zip(SUMMED, key, strict=True) if one in keys): amount})
+        for key in sorted({*found, *booked}):
             what = f"EffectiveCost of {', '.join(filter(None, key))} in {file}"
-            require_equal(what, tally.booked.get(key, Decimal(0)), found.get(key, Decimal(0)))
+            require_equal(what, booked.get(key, Decimal(0)), found.get(key, Decimal(0)))
 
 
 def sums(rows: pa.Table, keys: Sequence[str]) -> Sums:

@@ -112,7 +112,12 @@ def metrics(numbers: Mapping[str, Whole], adjusts: np.ndarray) -> dict[str, pa.A
     exact = decimals(numbers["amount"], EXACT)
     cost = decimals(numbers["cost"], EXACT).cast(COST)
     quantity = decimals(numbers["quantity"], QUANTITY)
-    made = {"EffectiveCost": exact, "PricingCurrencyEffectiveCost": exact, **dict.fromkeys(COSTS, cost)}
+    made = {
+        "EffectiveCost": exact,
+        "PricingCurrencyEffectiveCost": exact,
+        **dict.fromkeys(COSTS, cost),
+        "BilledCost": cost.cast(EXACT),
+    }
     made |= dict.fromkeys(QUANTITIES, quantity)
     made["ConsumedQuantity"] = pc.if_else(pa.array(adjusts), pa.scalar(None, QUANTITY), quantity)  # only usage consumes
     return made
@@ -120,7 +125,12 @@ def metrics(numbers: Mapping[str, Whole], adjusts: np.ndarray) -> dict[str, pa.A
 
 def priced(price: Whole) -> dict[str, pa.Array]:
     unit = decimals(price, EXACT)
-    names = ("ContractedUnitPrice", "ListUnitPrice", "PricingCurrencyContractedUnitPrice", "PricingCurrencyListUnitPrice")
+    names = (
+        "ContractedUnitPrice",
+        "ListUnitPrice",
+        "PricingCurrencyContractedUnitPrice",
+        "PricingCurrencyListUnitPrice",
+    )
     return dict.fromkeys(names, unit)
 
 

@@ -9,14 +9,24 @@ EXACT = pa.decimal128(38, 18)  # what was posted, and prices
 COST = pa.decimal128(38, 12)
 QUANTITY = pa.decimal128(38, 15)
 
-COSTS = ("BilledCost", "ContractedCost", "ListCost")
+COSTS = (
+    "BilledCost",
+    "ContractedCost",
+    "ListCost",
+)  # of 12 places; a tax or credit is billed as it is effective, with every place
 QUANTITIES = ("ConsumedQuantity", "PricingQuantity")
 NUMBERS = MappingProxyType({
-    "EffectiveCost": EXACT, "PricingCurrencyEffectiveCost": EXACT, **dict.fromkeys(COSTS, COST),
+    "EffectiveCost": EXACT, "PricingCurrencyEffectiveCost": EXACT, **dict.fromkeys(COSTS, COST), "BilledCost": EXACT,
     **dict.fromkeys((*QUANTITIES, "CommitmentDiscountQuantity"), QUANTITY),
     **dict.fromkeys(("ContractedUnitPrice", "ListUnitPrice", "PricingCurrencyContractedUnitPrice", "PricingCurrencyListUnitPrice"), EXACT),
 })  # fmt: skip
-ALLOCATED = ("AllocatedMethodDetails", "AllocatedMethodId", "AllocatedResourceId", "AllocatedResourceName", "AllocatedTags")
+ALLOCATED = (
+    "AllocatedMethodDetails",
+    "AllocatedMethodId",
+    "AllocatedResourceId",
+    "AllocatedResourceName",
+    "AllocatedTags",
+)
 DEPRECATED = ("ProviderName", "PublisherName")  # of 1.2; 1.4's rules still ask for them
 FOCUS = (
     *ALLOCATED, "AvailabilityZone", "BilledCost", "BillingAccountId", "BillingAccountName", "BillingAccountType", "BillingCurrency",
@@ -40,7 +50,14 @@ KEY = MappingProxyType({
 ORIGIN = "x_OriginChargeId"
 OURS = tuple(sorted([*OWNER.values(), *KEY.values(), ORIGIN, "x_SourceLineId"]))
 
-SINCE_1_2 = (*ALLOCATED, "CommitmentProgramEligibilityDetails", "ContractApplied", "HostProviderName", "InvoiceDetailId", "ServiceProviderName")
+SINCE_1_2 = (
+    *ALLOCATED,
+    "CommitmentProgramEligibilityDetails",
+    "ContractApplied",
+    "HostProviderName",
+    "InvoiceDetailId",
+    "ServiceProviderName",
+)
 VERSIONS = ("1.4", "1.2")
 SCHEMA = pa.schema([pa.field(name, NUMBERS.get(name, TEXT)) for name in (*FOCUS, *OURS)])
 

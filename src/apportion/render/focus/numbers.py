@@ -24,7 +24,8 @@ def rounded(numbers: Whole, unit: Whole | int) -> Whole:
 
 def summed(numbers: Whole, first: np.ndarray) -> Whole:
     """Of each group of rows; `first` is where they begin."""
-    return np.add.reduceat(numbers, first) if len(first) else zeros(0)
+    found: Whole = np.add.reduceat(numbers, first) if len(first) else zeros(0)
+    return found
 
 
 def prices(costs: Whole, first: np.ndarray, seconds: np.ndarray) -> Whole:
@@ -66,5 +67,3 @@ def decimals(numbers: Whole, kind: pa.Decimal128Type) -> pa.Array:
 def costs_of(amounts: Whole) -> Whole:
     """With 12 places, in attos."""
     return rounded(amounts, COST_UNIT) * COST_UNIT
-
-

@@ -22,4 +22,6 @@ def digits(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pc.any(short).as_py():
         return text
     again = [format(Decimal(value), "f") for value in text.filter(short).to_pylist()]
-    return pa.chunked_array([pc.replace_with_mask(text.combine_chunks(), short.combine_chunks(), pa.array(again, pa.string()))])
+    return pa.chunked_array(
+        [pc.replace_with_mask(text.combine_chunks(), short.combine_chunks(), pa.array(again, pa.string()))]
+    )
