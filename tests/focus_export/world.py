@@ -25,7 +25,7 @@ statements: {issuer: Platform Office}
 teams:
   vision: {department: research, cost_centre: "4711"}
   speech: {department: research, cost_centre: "4712"}
-  "équipe / \\"b\\"": {cost_centre: "=1+1"}
+  "equipe / \\"b\\"": {cost_centre: "=1+1"}
 owners:
   - {when: {tag.team: "*"}, team: "{tag.team}", project: "{tag.project}"}
 pools:
@@ -40,7 +40,7 @@ LINES: tuple[dict[str, str], ...] = (
     {"ServiceName": "GPU box", "EffectiveCost": "0.000000000000000007", "days": "05/06", "Tags": "{}"},
     {"ServiceName": "GPU box", "EffectiveCost": "33.333333333333", "days": "09/10", "Tags": "{}", "ResourceId": "node-2"},
     {"ServiceName": "Disk", "EffectiveCost": "10", "days": "01/30", "ServiceCategory": "Storage", "Tags": "{}"},
-    {"ServiceName": "Notebook", "EffectiveCost": "7.5", "days": "11/12", "Tags": '{"team":"équipe / \\"b\\"","project":"a,b"}'},
+    {"ServiceName": "Notebook", "EffectiveCost": "7.5", "days": "11/12", "Tags": '{"team":"equipe / \\"b\\"","project":"a,b"}'},
     {"ServiceName": "Notebook", "EffectiveCost": "-2.25", "days": "11/12", "Tags": '{"team":"vision","project":"p"}'},
     {"ServiceName": "Notebook", "EffectiveCost": "1.1", "days": "12/13", "Tags": "{}"},
     {"ServiceName": "Notebook", "EffectiveCost": "5", "days": "12/13", "BillingCurrency": "EUR", "InvoiceIssuerName": "Stratus"},

@@ -30,7 +30,8 @@ def summed(numbers: Whole, first: np.ndarray) -> Whole:
 
 def prices(costs: Whole, first: np.ndarray, seconds: np.ndarray) -> Whole:
     """Of a second of each group, in attos: what all its rows come to whatever their sign, and never 0, so that quantities can be told."""
-    return np.maximum(rounded(summed(abs(costs), first), seconds.astype(object)), 1)
+    found: Whole = np.maximum(rounded(summed(abs(costs), first), seconds.astype(object)), 1)
+    return found
 
 
 def quantities(costs: Whole, price_of_row: Whole) -> Whole:
@@ -66,4 +67,5 @@ def decimals(numbers: Whole, kind: pa.Decimal128Type) -> pa.Array:
 
 def costs_of(amounts: Whole) -> Whole:
     """With 12 places, in attos."""
-    return rounded(amounts, COST_UNIT) * COST_UNIT
+    found: Whole = rounded(amounts, COST_UNIT) * COST_UNIT
+    return found

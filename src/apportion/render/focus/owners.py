@@ -1,7 +1,9 @@
 """What the split says of each row: whose part it is, by which method, and which part of the origin."""
 
 import json
+import string
 from collections.abc import Mapping
+from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ from apportion.render.focus.numbers import ratios
 QUANTITY_UNIT = "Seconds"
 TAG = "apportion:"  # before the keys of our tags, so that none is one of the vendor's
 TRANSFER, UNCLAIMED, OTHER = "transfer", "unclaimed", "shared"  # methods of what no pool of the policy shares
+PLAIN = " " + "".join(sorted(set(string.punctuation) - set("%/")))
 NULL = pa.scalar(None, pa.string())
 
 
@@ -82,12 +85,12 @@ def tags(owner: Mapping[str, str]) -> str | None:
     if owner["team"] in SYSTEM_OWNERS:
         return None
     said = {TAG + name: owner[name] for name in OWNER if owner[name]}
-    return json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return json.dumps(said, sort_keys=True, separators=(",", ":"))
 
 
 def quoted(part: str) -> str:
-    """As a part of an id: a slash in it does not part it."""
-    return part.replace("%", "%25").replace("/", "%2F")
+    """As a part of an id: a slash in it does not part it, and ids are plain ASCII."""
+    return quote(part, safe=PLAIN)
 
 
 def filled(column: pa.ChunkedArray) -> pa.Array:
