@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "InvariantError", "Problem", "adjust", "apply", "audit", "backup", "check", "close", "cost", "demo", "dispute", "disputes", "explain",
-    "export_focus", "export_journal", "fairness", "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "report",
-    "restore", "say", "settle", "split", "verify",
+    "ApportionError", "InvariantError", "Problem", "adjust", "apply", "audit", "backup", "check", "close", "cost", "demo", "dispute", "disputes",
+    "explain", "export_focus", "export_journal", "fairness", "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_dispute",
+    "open_project", "plan", "report", "restore", "say", "settle", "split", "verify",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "InvariantError": "errors", "Problem": "errors"}

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from apportion.books.fileio import sync_folder
+
 BLOCK = 1 << 20
 
 
@@ -52,15 +54,7 @@ def together(folder: Path) -> Iterator[Together]:
         yield made
         for name, scratch in made.files.items():
             scratch.replace(folder / name)
-        sync(folder)
+        sync_folder(folder)
     finally:
         for scratch in made.files.values():
             scratch.unlink(missing_ok=True)
-
-
-def sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
