@@ -44,6 +44,7 @@ lock: $(VENV)/.uv ## resolve the requirements*.lock files anew (LOCK_OPTIONS=--u
 	@$(LOCK) --group uv -o requirements-uv.lock
 	@$(LOCK) --group build --group bounds pyproject.toml -o requirements.lock
 	@$(LOCK) --group build --group bounds --group dev --extra postgres --extra spark --extra kubernetes --extra datadog --extra agent --extra keyring --extra aws --extra google --extra pdf -c requirements.lock pyproject.toml -o requirements-dev.lock
+	@$(subst 3.11,3.12,$(LOCK)) tests/focus_validator/requirements.in -o tests/focus_validator/requirements.lock
 
 clean: ## remove what make made; the lock and your files stay
 	rm -rf $(VENV) demo dist build bench/out .servers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

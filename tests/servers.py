@@ -43,6 +43,11 @@ PROGRAMS = (
 ROOT = Path(__file__).resolve().parents[1]
 AZURITE = ROOT / "tests/azurite"  # what npm installs, by version and hash
 AZURITE_HERE = ROOT / ".servers/azurite"
+VALIDATOR = (
+    ROOT / "tests/focus_validator/requirements.lock"
+)  # what its environment holds: it wants other versions than we do, and Python 3.12
+VALIDATOR_HERE = ROOT / ".servers/focus-validator"
+UV = Path(sys.executable).parent / "uv"
 
 
 def is_here(program: Program) -> bool:
@@ -100,6 +105,52 @@ def install_azurite() -> str:
     return "" if done.returncode == 0 else (done.stderr or done.stdout).strip().splitlines()[-1]
 
 
+def has_validator() -> bool:
+    """As locked now, not as it was once."""
+    lock = VALIDATOR_HERE / VALIDATOR.name
+    return lock.exists() and lock.read_bytes() == VALIDATOR.read_bytes()
+
+
+def python_for_validator() -> str:
+    """A Python 3.12, by whatever name it has here; empty where there is none."""
+    named = (
+        sys.executable,
+        shutil.which("python3.12") or "",
+        *map(str, Path.home().glob(".pyenv/versions/3.12*/bin/python")),
+    )
+    for program in filter(None, named):
+        told = subprocess.run(
+            [program, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True, check=False
+        )
+        if told.stdout.split() == ["3", "12"]:
+            return program
+    return ""
+
+
+def install_validator() -> str:
+    """What went wrong, or nothing. Two of its parts come as source only and are built with locked tools."""
+    python = python_for_validator()
+    if not python:
+        return "there is none here"
+    built = ("focus-validator", "pandasql")
+    commands = (
+        ["venv", "--quiet", "--clear", "--python", python, str(VALIDATOR_HERE)],
+        ["pip", "install", "--quiet", "--python", str(VALIDATOR_HERE / "bin/python"), "--require-hashes", "--only-binary", ":all:",
+         *(word for name in built for word in ("--no-binary", name)), "--build-constraints", str(VALIDATOR), "-r", str(VALIDATOR)],
+    )  # fmt: skip
+    for command in commands:
+        try:
+            done = subprocess.run(
+                [UV, *command], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        if done.returncode:
+            return (done.stderr or done.stdout).strip().splitlines()[-1]
+    shutil.copy(VALIDATOR, VALIDATOR_HERE / VALIDATOR.name)
+    return ""
+
+
 def main() -> None:
     missing = [program for program in PROGRAMS if not is_here(program)]
     packages = [program.package for program in missing]
@@ -117,6 +168,10 @@ def main() -> None:
         print("Installing Azurite into .servers/ for the tests", file=sys.stderr)
         if trouble := install_azurite():
             print("Skipping the tests of Azure Blob storage: npm failed:", trouble, file=sys.stderr)
+    if not has_validator() and not os.environ.get("APPORTION_NO_INSTALL"):
+        print("Installing the FOCUS validator into .servers/ for the tests", file=sys.stderr)
+        if trouble := install_validator():
+            print("Skipping the tests with the FOCUS validator, which needs Python 3.12:", trouble, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from apportion.verbs.dispute import dispute, disputes, open_dispute, say, settle
     from apportion.verbs.explain import explain
     from apportion.verbs.fairness import fairness
+    from apportion.verbs.focus import export_focus
     from apportion.verbs.gc import gc
     from apportion.verbs.ingest import ingest
     from apportion.verbs.init import init
@@ -42,14 +43,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "InvariantError", "Problem", "adjust", "apply", "audit", "backup", "check", "close", "cost", "demo", "dispute", "disputes", "explain",
-    "export_journal", "fairness", "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "report",
-    "restore", "say", "settle", "split", "verify",
+    "ApportionError", "InvariantError", "Problem", "adjust", "apply", "audit", "backup", "check", "close", "cost", "demo", "dispute", "disputes",
+    "explain", "export_focus", "export_journal", "fairness", "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_dispute",
+    "open_project", "plan", "report", "restore", "say", "settle", "split", "verify",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "InvariantError": "errors", "Problem": "errors"}
 _FILES = {
-    "open_project": "project", "restore": "backup", "method": "methods", "export_journal": "journal",
+    "open_project": "project", "restore": "backup", "method": "methods", "export_journal": "journal", "export_focus": "focus",
     "disputes": "dispute", "open_dispute": "dispute", "say": "dispute", "settle": "dispute",
 }  # fmt: skip
 

@@ -1,6 +1,6 @@
 """The books as the rest of the program sees them: the only writer of evidence and record."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from sqlalchemy import select
 from apportion.books import agreed, deliveries, disputes, ledger, record
 from apportion.books.audit import Note, note_once, read_notes
 from apportion.books.backup import backup
+from apportion.books.booked import read_booked
 from apportion.books.catalog import Evidence
 from apportion.books.close import close, read_close
 from apportion.books.database import reading, writing
@@ -211,6 +212,11 @@ class Books:
         """Of all periods or one; of all kinds of runs or some; as they stood at a second, or now."""
         with spoken(), reading(self.engine) as connection:
             return ledger.read_posted(connection, None if period is None else str(period), kinds, as_of_s)
+
+    def booked(self, period: str) -> Iterator[pa.Table]:
+        """What a period holds, a day at a time, with the kind of its runs and the closed period that they are about; all of one moment."""
+        with spoken(), reading(self.engine) as connection:
+            yield from read_booked(connection, str(period))
 
     def believed(self, period: str, kinds: Sequence[str] = COMPUTED, before_seq: int | None = None) -> pa.Table:
         """What the period has come to: its own runs of these kinds, and those about it that were booked later.

@@ -2,13 +2,13 @@
 
 import typer
 
-from apportion.cli.export import journal
+from apportion.cli.export import focus, journal
 
-FORMATS = (journal,)
+FORMATS = (journal, focus)
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Write a closed month for other programs.")
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Write a month for other programs.")
     for one in FORMATS:
         one.add_to(group)
     app.add_typer(group, name="export")
