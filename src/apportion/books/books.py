@@ -20,6 +20,7 @@ from apportion.books.failures import spoken
 from apportion.books.gc import collect
 from apportion.books.ingest import ingest
 from apportion.books.locks import Locks
+from apportion.books.names import Names
 from apportion.books.post import post
 from apportion.books.publish import published, versions
 from apportion.books.shapes import (
@@ -50,8 +51,9 @@ from apportion.model.times import Period
 class Books:
     """Opened by `open_books`. Safe to use from several threads and processes at once."""
 
-    def __init__(self, evidence: Evidence, locks: Locks) -> None:
+    def __init__(self, evidence: Evidence, locks: Locks, names: Names) -> None:
         self.evidence = evidence
+        self.names = names
         self.engine = evidence.engine
         self.locks = locks
 
@@ -159,7 +161,7 @@ class Books:
 
     def save_plan(self, plan: StoredPlan) -> None:
         with spoken(), writing(self.engine) as connection:
-            agreed.save_plan(connection, plan)
+            agreed.save_plan(connection, self.names, plan)
 
     def load_plan(self, period: str) -> StoredPlan | None:
         with spoken(), reading(self.engine) as connection:
@@ -171,11 +173,11 @@ class Books:
 
     def post(self, run: Run) -> Posted:
         with spoken():
-            return post(self.evidence, self.locks, run)
+            return post(self.evidence, self.locks, self.names, run)
 
     def close_period(self, closing: Close) -> Closed:
         with spoken():
-            return close(self.evidence, closing)
+            return close(self.evidence, self.names, closing)
 
     def closed(self, period: str) -> Closed | None:
         """How a period was closed; None while it is open."""
@@ -260,7 +262,7 @@ class Books:
 
     def verify(self, head: str | None = None) -> list[Finding]:
         with spoken():
-            return verify(self.evidence, head)
+            return verify(self.evidence, self.names, head)
 
     def backup(self, path: str | Path) -> None:
         """One .tar file, or .tar.gz; `restore` makes books of it."""
