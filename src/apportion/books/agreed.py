@@ -91,7 +91,13 @@ def load_plan(connection: Connection, period: str) -> StoredPlan | None:
         )
     said = {name: row[name] for name in ("digest", "period", "policy_version", "head")}
     postings, bill_days = shown(connection, unpacked(row["postings"]), period), unpacked(row["bill_days"])
-    return StoredPlan(**said, postings=postings, bill_days=bill_days, inputs=json.loads(row["inputs"]), summary=json.loads(row["summary"]))
+    return StoredPlan(
+        **said,
+        postings=postings,
+        bill_days=bill_days,
+        inputs=json.loads(row["inputs"]),
+        summary=json.loads(row["summary"]),
+    )
 
 
 def planned_periods(connection: Connection) -> list[str]:

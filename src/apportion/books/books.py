@@ -16,12 +16,14 @@ from apportion.books.catalog import Evidence
 from apportion.books.close import close, read_close
 from apportion.books.database import reading, writing
 from apportion.books.documents import last_number, read_texts
+from apportion.books.erase import Erased, erase, look
 from apportion.books.failures import spoken
 from apportion.books.gc import collect
 from apportion.books.ingest import ingest
 from apportion.books.locks import Locks
 from apportion.books.names import Names
 from apportion.books.post import post
+from apportion.books.pseudonyms import Asked
 from apportion.books.publish import published, versions
 from apportion.books.shapes import (
     CLOSE,
@@ -278,6 +280,15 @@ class Books:
         """A deed outside the books; False where it was noted before."""
         with spoken(), writing(self.engine) as connection:
             return note_once(connection, what, detail)
+
+    def would_erase(self, asked: Asked) -> Erased:
+        with spoken():
+            return look(self.evidence, self.names, asked)
+
+    def erase(self, asked: Asked) -> Erased:
+        """Takes the names of users out of closed months; hashes and sums stay."""
+        with spoken():
+            return erase(self.evidence, self.locks, self.names, asked)
 
     def audit(self) -> list[Note]:
         """Who did what, oldest first."""

@@ -33,9 +33,9 @@ def read_entries(connection: Connection, **filters: object) -> pa.Table:
         if name not in table.c:
             hint = "columns: " + ", ".join(ENTRIES.names)
             raise BooksError("unknown-column", f"the ledger has no column {name!r}", hint=hint)
-        values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+        values: list[Any] = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
         if name == "user":
-            values = tokens_of(connection, values)
+            values = tokens_of(connection, list(map(str, values)))
         conditions.append(table.c[name].in_([str(item) if isinstance(item, dt.date) else item for item in values]))
     return read_rows(connection, ENTRIES, *conditions)
 

@@ -59,23 +59,27 @@ class Names:
         """Part of the transaction that writes the tokens. What was erased is not learned again."""
         if not known:
             return
-        self.check_key(connection)
+        self.keep_key(connection)
         table = record.names
         there = whose(connection, month)
         for token in known.keys() & there.keys():
             require_equal(f"the name behind {token}", there[token], known[token])
         gone = erased(connection, month, known)
-        new = [(month, token, name) for token, name in sorted(known.items()) if token not in there and token not in gone]
+        new = [
+            (month, token, name) for token, name in sorted(known.items()) if token not in there and token not in gone
+        ]
         for start in range(0, len(new), AT_ONCE):
             rows = [dict(zip(("period", "token", "name"), row, strict=True)) for row in new[start : start + AT_ONCE]]
             connection.execute(insert(table), rows)
 
+    def keep_key(self, connection: Connection) -> None:
+        self.check_key(connection)
+        if key_print(connection) is None:
+            connection.execute(insert(record.meta).values(key=KEY_PRINT, value=self.print))
+
     def check_key(self, connection: Connection) -> None:
         """Under two keys one user would have two tokens."""
-        known = key_print(connection)
-        if known is None:
-            connection.execute(insert(record.meta).values(key=KEY_PRINT, value=self.print))
-        elif known != self.print:
+        if key_print(connection) not in (None, self.print):
             raise BooksError(
                 "wrong-names-key",
                 "the key of names is not the one that these books were written with",
@@ -137,7 +141,9 @@ def check_names(connection: Connection, names: Names) -> Iterator[Finding]:
     for row in connection.execute(select(record.names)):
         there.add((row.period, row.token))
         if names.token(row.name) != row.token:
-            yield Finding("name-changed", f"{row.token} of {row.period}", "it stands for another name than it was made of")
+            yield Finding(
+                "name-changed", f"{row.token} of {row.period}", "it stands for another name than it was made of"
+            )
     gone = [(row.before, row.token) for row in connection.execute(select(record.erasures))]
     for row in posted_tokens(connection):
         covered = any(row.month < before and token in ("", row.user) for before, token in gone)

@@ -118,7 +118,9 @@ dispute_notes = Table(
     whole("id", key=True), whole("dispute"), whole("at_s"), text("who"), text("status"), text("text"), text("run_id"),
 )  # fmt: skip
 # Whose the tokens of a month are; names that were erased, and what became of the files that held them.
-names = Table("names", record, text("period", key=True), text("token", key=True), text("name"), Index("names_name", "name"))
+names = Table(
+    "names", record, text("period", key=True), text("token", key=True), text("name"), Index("names_name", "name")
+)
 erasures = Table("erasures", record, whole("number", key=True), text("before"), text("token"))
 rewritten = Table(
     "rewritten", record,

@@ -15,6 +15,7 @@ from apportion.books.disputes import check_disputes
 from apportion.books.names import Names, check_names
 from apportion.books.shapes import Finding
 from apportion.books.transfers import check_transfers
+from apportion.books.verify_erased import check_erasures
 from apportion.books.verify_evidence import check_evidence, check_files
 from apportion.books.verify_ledger import check_bills, check_chain
 
@@ -32,6 +33,7 @@ def verify(evidence: Evidence, names: Names, head: str | None) -> list[Finding]:
         check_disputes,
         check_audit,
         lambda connection: check_names(connection, names),
+        check_erasures,
         check_policies,
         check_plans,
         lambda connection: check_files(connection, evidence),

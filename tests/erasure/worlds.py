@@ -1,0 +1,146 @@
+"""Two closed months and an open one, in which users are named wherever a name can stand; and a search for names in the books' own files."""
+
+import gzip
+import json
+import sqlite3
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlalchemy import LargeBinary, select
+
+import apportion
+from apportion.books import record
+from apportion.books.agreed import unpacked
+from apportion.books.database import reading
+from apportion.books.open import Books
+from apportion.errors import Problem
+from apportion.model.delivery import Delivery
+from apportion.model.meters import GPU
+from apportion.model.rows import COST_LINES, USAGE, WORKLOADS
+from apportion.model.times import Interval, parse_period
+from apportion.verbs.project import Project
+
+POLICY = """\
+policy: small
+effective: 2026-01-01
+currency: USD
+time_zone: UTC
+close: {unowned: 100}
+teams: {vision: {cost_centre: "1"}, speech: {cost_centre: "2"}}
+owners:
+  - {when: {user: root}, team: speech, user: "{slurm.user}"}
+  - {when: {slurm.account: [vision, speech]}, team: "{slurm.account}", project: "{slurm.wckey}", user: "{slurm.user}"}
+  - {when: {tag.team: [vision, speech]}, team: "{tag.team}", user: "{tag.owner}"}
+pools:
+  gpu: {costs: {ServiceName: EC2}, usage: {partition: gpu}, meter: gpu, method: proportional}
+  rest: {costs: otherwise, method: direct}
+"""
+USERS = {"alice": "vision", "j.doe-m": "vision", "Zoë": "speech", "root": "vision"}
+GONE = ("alice", "j.doe-m", "Zoë", "carol")  # carol is named in the bill alone
+MONTHS = ("2026-07", "2026-08", "2026-09")
+
+
+def span(month: str) -> Interval:
+    return parse_period(month).interval(ZoneInfo("UTC"))
+
+
+def jobs(month: str, hours: int = 1) -> Delivery:
+    """A job for each user, some with names inside other labels; one job goes on into the next month."""
+    start, end = span(month).start_s, span(month).end_s
+    told, held = [], []
+    for number, (user, account) in enumerate(USERS.items()):
+        job = f"{month}-{number}"
+        last = end + 7200 if user == "alice" else start + 3600 * (hours + number)
+        labels = {
+            "slurm.user": user, "slurm.account": account, "slurm.wckey": "w", "slurm.partition": "gpu",
+            "slurm.workdir": f"/home/{user}/x", "slurm.comment": f"for {user}, and malice",
+        }  # fmt: skip
+        told.append(("slurm", job, job, f"train_{user}", start, last, "completed", list(labels.items())))
+        held.append(("slurm", job, "gpu", "n1", start, start + 3600 * (hours + number), GPU, None))
+    rows = {"workloads": (WORKLOADS, told), "usage": (USAGE, held)}
+    tables = {
+        name: pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in some], schema)
+        for name, (schema, some) in rows.items()
+    }
+    problem = Problem("sacct.txt:3", "bad-row", "alice has no end", "7|alice|vision", "0")
+    return Delivery("slurm", span(month), tables, problems=(problem,))
+
+
+def bill(month: str) -> Delivery:
+    start, end = span(month).start_s, span(month).end_s
+    said = {
+        "source": "cloud", "charge_start_s": start, "charge_end_s": end, "billing_start_s": start, "billing_end_s": end, "component": "compute",
+        "BillingCurrency": "USD", "InvoiceIssuerName": "AWS", "BillingAccountId": "1", "ChargeCategory": "Usage",
+    }  # fmt: skip
+    lines: list[dict[str, Any]] = [
+        {"line_id": "1", "ServiceName": "EC2", "EffectiveCost": Decimal(100), "Tags": []},
+        {"line_id": "2", "ServiceName": "S3", "EffectiveCost": Decimal("7.77"), "Tags": [("team", "speech"), ("owner", "carol")]},
+        {"line_id": "3", "ServiceName": "S3", "EffectiveCost": Decimal("1.11"), "Tags": [("team", "vision"), ("owner", "alice")]},
+    ]
+    rows = [{**said, **line, "line_id": f"{month}-{line['line_id']}"} for line in lines]
+    return Delivery("cloud", span(month), {"cost_lines": pa.Table.from_pylist(rows, COST_LINES)})
+
+
+def make(folder: Path, key: str = "a key") -> Project:
+    """July was delivered twice; July and August are closed, September is open."""
+    folder.mkdir(exist_ok=True)
+    (folder / "apportion.toml").write_text("", "utf-8")
+    (folder / "policy.yaml").write_text(POLICY, "utf-8")
+    (folder / "names.key").write_text(key, "utf-8")
+    project = apportion.open_project(folder)
+    project.books.ingest(jobs(MONTHS[0], hours=5))
+    for month in MONTHS:
+        project.books.ingest(jobs(month))
+        project.books.ingest(bill(month))
+        apportion.plan(project, month)
+        apportion.apply(project, month)
+    for month in MONTHS[:2]:
+        assert apportion.close(project, month, override="a test").closed
+    return project
+
+
+def sums(project: Project, month: str) -> list[Decimal]:
+    """What users owe, whoever they are."""
+    rows = project.books.posted(month).group_by(["team", "project", "user"]).aggregate([("amount", "sum")])
+    return sorted(rows["amount_sum"].to_pylist())
+
+
+def users(project: Project, month: str) -> set[str]:
+    return set(project.books.posted(month)["user"].to_pylist()) - {""}
+
+
+def search(books: Books, folder: Path, name: str) -> list[str]:
+    """Where the bytes of a name are: in the files as they are, and in what they hold packed."""
+    wanted = name.encode()
+    found = [str(path) for path in folder.rglob("*") if path.is_file() and wanted in path.read_bytes()]
+    for path in folder.rglob("*.parquet"):
+        if wanted in json.dumps(pq.read_table(path).to_pylist(), default=str, ensure_ascii=False).encode():
+            found.append(f"{path} unpacked")
+        stats = str(pq.read_metadata(path).to_dict())
+        found += [f"{path} statistics"] if name in stats else []
+    for path in folder.rglob("*.avro"):
+        found += [f"{path} unpacked"] if wanted in inflated(path) else []
+    with reading(books.engine) as connection:
+        for table in record.record.sorted_tables:
+            for row in connection.execute(select(table)).mappings():
+                blobs = [row[column.name] for column in table.columns if isinstance(column.type, LargeBinary)]
+                texts = [str(unpacked(blob).to_pylist()) for blob in blobs] + [str(dict(row))]
+                found += [f"table {table.name}"] if any(name in text for text in texts) else []
+    return found
+
+
+def inflated(path: Path) -> bytes:
+    """An Avro file's blocks, whose codec is deflate."""
+    from pyiceberg.avro.file import AvroFile
+    from pyiceberg.io.pyarrow import PyArrowFileIO
+
+    with AvroFile(PyArrowFileIO().new_input(str(path))) as reader:
+        return repr(list(reader)).encode() + b"".join(bounds(row) for row in AvroFile(PyArrowFileIO().new_input(str(path))).__enter__())
+
+
+def bounds(row: Any) -> bytes:
+    return repr(row).encode("utf-8").replace(b"\\x", b"")
