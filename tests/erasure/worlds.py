@@ -1,8 +1,6 @@
 """Two closed months and an open one, in which users are named wherever a name can stand; and a search for names in the books' own files."""
 
-import gzip
 import json
-import sqlite3
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,6 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyiceberg.avro.file import AvroFile
+from pyiceberg.io.pyarrow import PyArrowFileIO
+from pyiceberg.typedef import Record
 from sqlalchemy import LargeBinary, select
 
 import apportion
@@ -39,9 +40,10 @@ pools:
   gpu: {costs: {ServiceName: EC2}, usage: {partition: gpu}, meter: gpu, method: proportional}
   rest: {costs: otherwise, method: direct}
 """
-USERS = {"alice": "vision", "j.doe-m": "vision", "Zoë": "speech", "root": "vision"}
-GONE = ("alice", "j.doe-m", "Zoë", "carol")  # carol is named in the bill alone
+OLD = {"alice": "vision", "j.doe-m": "vision", "Zoë": "speech", "root": "vision"}
 MONTHS = ("2026-07", "2026-08", "2026-09")
+USERS = {MONTHS[0]: OLD, MONTHS[1]: OLD, MONTHS[2]: {"erin": "vision", "root": "vision"}}
+GONE = ("alice", "j.doe-m", "Zoë", "carol")  # carol is named in the bill alone
 
 
 def span(month: str) -> Interval:
@@ -49,15 +51,15 @@ def span(month: str) -> Interval:
 
 
 def jobs(month: str, hours: int = 1) -> Delivery:
-    """A job for each user, some with names inside other labels; one job goes on into the next month."""
+    """A job for each user, with names inside other labels too; one of July goes on into August."""
     start, end = span(month).start_s, span(month).end_s
     told, held = [], []
-    for number, (user, account) in enumerate(USERS.items()):
+    for number, (user, account) in enumerate(USERS[month].items()):
         job = f"{month}-{number}"
-        last = end + 7200 if user == "alice" else start + 3600 * (hours + number)
+        last = end + 7200 if number == 0 and month == MONTHS[0] else start + 3600 * (hours + number)
         labels = {
             "slurm.user": user, "slurm.account": account, "slurm.wckey": "w", "slurm.partition": "gpu",
-            "slurm.workdir": f"/home/{user}/x", "slurm.comment": f"for {user}, and malice",
+            "slurm.workdir": f"/home/{user}/x", "slurm.comment": f"for {user}, and others",
         }  # fmt: skip
         told.append(("slurm", job, job, f"train_{user}", start, last, "completed", list(labels.items())))
         held.append(("slurm", job, "gpu", "n1", start, start + 3600 * (hours + number), GPU, None))
@@ -66,7 +68,8 @@ def jobs(month: str, hours: int = 1) -> Delivery:
         name: pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in some], schema)
         for name, (schema, some) in rows.items()
     }
-    problem = Problem("sacct.txt:3", "bad-row", "alice has no end", "7|alice|vision", "0")
+    first = next(iter(USERS[month]))
+    problem = Problem("sacct.txt:3", "bad-row", f"{first} has no end", f"7|{first}|vision", "0")
     return Delivery("slurm", span(month), tables, problems=(problem,))
 
 
@@ -78,20 +81,33 @@ def bill(month: str) -> Delivery:
     }  # fmt: skip
     lines: list[dict[str, Any]] = [
         {"line_id": "1", "ServiceName": "EC2", "EffectiveCost": Decimal(100), "Tags": []},
-        {"line_id": "2", "ServiceName": "S3", "EffectiveCost": Decimal("7.77"), "Tags": [("team", "speech"), ("owner", "carol")]},
-        {"line_id": "3", "ServiceName": "S3", "EffectiveCost": Decimal("1.11"), "Tags": [("team", "vision"), ("owner", "alice")]},
+        {
+            "line_id": "2",
+            "ServiceName": "S3",
+            "EffectiveCost": Decimal("7.77"),
+            "Tags": [("team", "speech"), ("owner", "carol" if month in MONTHS[:2] else "erin")],
+        },
+        {
+            "line_id": "3",
+            "ServiceName": "S3",
+            "EffectiveCost": Decimal("1.11"),
+            "Tags": [("team", "vision"), ("owner", "alice" if month in MONTHS[:2] else "erin")],
+        },
     ]
     rows = [{**said, **line, "line_id": f"{month}-{line['line_id']}"} for line in lines]
     return Delivery("cloud", span(month), {"cost_lines": pa.Table.from_pylist(rows, COST_LINES)})
 
 
-def make(folder: Path, key: str = "a key") -> Project:
-    """July was delivered twice; July and August are closed, September is open."""
+def start(folder: Path, key: str = "a key", settings: str = "") -> Project:
     folder.mkdir(exist_ok=True)
-    (folder / "apportion.toml").write_text("", "utf-8")
+    (folder / "apportion.toml").write_text(settings, "utf-8")
     (folder / "policy.yaml").write_text(POLICY, "utf-8")
     (folder / "names.key").write_text(key, "utf-8")
-    project = apportion.open_project(folder)
+    return apportion.open_project(folder)
+
+
+def fill(project: Project) -> Project:
+    """July was delivered twice; July and August are closed, September is open."""
     project.books.ingest(jobs(MONTHS[0], hours=5))
     for month in MONTHS:
         project.books.ingest(jobs(month))
@@ -134,13 +150,18 @@ def search(books: Books, folder: Path, name: str) -> list[str]:
 
 
 def inflated(path: Path) -> bytes:
-    """An Avro file's blocks, whose codec is deflate."""
-    from pyiceberg.avro.file import AvroFile
-    from pyiceberg.io.pyarrow import PyArrowFileIO
-
-    with AvroFile(PyArrowFileIO().new_input(str(path))) as reader:
-        return repr(list(reader)).encode() + b"".join(bounds(row) for row in AvroFile(PyArrowFileIO().new_input(str(path))).__enter__())
+    """The records of an Avro file, in which the bounds of columns are bytes."""
+    with AvroFile[Any](PyArrowFileIO().new_input(str(path))) as rows:
+        return b"".join(flat(row) for row in rows)
 
 
-def bounds(row: Any) -> bytes:
-    return repr(row).encode("utf-8").replace(b"\\x", b"")
+def flat(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value + b" "
+    if isinstance(value, dict):
+        return b"".join(flat(part) for part in value.values())
+    if isinstance(value, Record):
+        return b"".join(flat(value[place]) for place in range(len(value)))
+    if isinstance(value, list | tuple):
+        return b"".join(map(flat, value))
+    return str(value).encode() + b" "
