@@ -1,6 +1,7 @@
 """Two closed months and an open one, in which users are named wherever a name can stand; and a search for names in the books' own files."""
 
 import json
+import zlib
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ OLD = {"alice": "vision", "j.doe-m": "vision", "Zoë": "speech", "root": "vision
 MONTHS = ("2026-07", "2026-08", "2026-09")
 USERS = {MONTHS[0]: OLD, MONTHS[1]: OLD, MONTHS[2]: {"erin": "vision", "root": "vision"}}
 GONE = ("alice", "j.doe-m", "Zoë", "carol")  # carol is named in the bill alone
+JULY_USERS = {*OLD, "carol"}
 
 
 def span(month: str) -> Interval:
@@ -144,9 +146,17 @@ def search(books: Books, folder: Path, name: str) -> list[str]:
         for table in record.record.sorted_tables:
             for row in connection.execute(select(table)).mappings():
                 blobs = [row[column.name] for column in table.columns if isinstance(column.type, LargeBinary)]
-                texts = [str(unpacked(blob).to_pylist()) for blob in blobs] + [str(dict(row))]
+                texts = [*map(unfolded, blobs), str(dict(row))]
                 found += [f"table {table.name}"] if any(name in text for text in texts) else []
     return found
+
+
+def unfolded(blob: bytes) -> str:
+    """A table in Arrow's form, or a text."""
+    try:
+        return zlib.decompress(blob).decode()
+    except zlib.error:
+        return str(unpacked(blob).to_pylist())
 
 
 def inflated(path: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +15,16 @@ from apportion.books.catalog import Evidence
 from apportion.books.chain import rows_digest, told
 from apportion.books.content import Content, Totals, bill_days_digest, totals
 from apportion.books.database import reading, writing
-from apportion.books.documents import check_documents, check_numbers, keep, kept_of, read_kept, told_rows
+from apportion.books.documents import (
+    check_documents,
+    check_numbers,
+    hidden,
+    keep,
+    kept_of,
+    read_kept,
+    shown_kept,
+    told_rows,
+)
 from apportion.books.ledger import link_number
 from apportion.books.names import Names, shown
 from apportion.books.post import is_closed, moved, posted_rows, run_row
@@ -30,8 +40,10 @@ BILL = slice(POSTINGS.names.index("bill"), POSTINGS.names.index("currency") + 1)
 
 def close(evidence: Evidence, names: Names, closing: Closing) -> Closed:
     """The same close again changes nothing; another one of a closed period is refused."""
-    hidden, users = names.hidden(closing.minor.select(MINOR.names).cast(MINOR))
-    minor = merged(hidden)
+    rows, known = names.hidden(closing.minor.select(MINOR.names).cast(MINOR))
+    minor = merged(rows)
+    documents, users = hidden(closing.documents, names, known)
+    closing = replace(closing, documents=documents)
     with writing(evidence.engine) as connection:
         if is_closed(connection, closing.period):
             return closed_before(connection, closing, minor)
@@ -130,7 +142,7 @@ def stored(connection: Connection, period: str) -> Closed | None:
     minor = shown(connection, unpacked(row.minor), period)
     return Closed(
         period, row.run_id, row.policy_version, minor, json.loads(row.checks), row.cause, row.head_after, row.posted_s,
-        tuple(read_kept(connection, period)),
+        shown_kept(connection, period),
     )  # fmt: skip
 
 

@@ -103,14 +103,14 @@ def pseudonyms(connection: Connection, evidence: Evidence, names: Names, asked: 
     """All users that the record or the evidence names before the month."""
     names.check_key(connection)
     if asked.user:
-        return Pseudonyms(asked, {asked.user: names.token(asked.user)})
+        return Pseudonyms({asked.user: names.token(asked.user)}, asked)
     table, entries = record.names, record.entries
     known = set(connection.scalars(select(table.c.name).where(table.c.period < asked.before).distinct()))
     known |= set(connection.scalars(select(entries.c.user).where(*plainly_posted(asked)).distinct()))
     for name in EVIDENCE:
         for row in data_files(connection, name) if asked.labels else ():
             known |= users_in(asked, name, evidence.read_file(name, row.path))
-    return Pseudonyms(asked, {name: names.token(name) for name in sorted(known) if not TOKEN.fullmatch(name)})
+    return Pseudonyms({name: names.token(name) for name in sorted(known) if not TOKEN.fullmatch(name)}, asked)
 
 
 def plainly_posted(asked: Asked) -> list[ColumnElement[bool]]:

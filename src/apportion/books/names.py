@@ -7,6 +7,7 @@ which hold only enough of it to refuse another.
 
 import hashlib
 import hmac
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -123,6 +124,11 @@ def shown(connection: Connection, rows: pa.Table, months: "str | pa.ChunkedArray
     named = names.take(pc.index_in(given, value_set=tokens))
     place = rows.schema.get_field_index("user")
     return rows.set_column(place, rows.schema.field(place), pc.coalesce(named, users))
+
+
+def shown_text(text: str, known: Known) -> str:
+    """A text in JSON with names in place of tokens, where they are known."""
+    return TOKEN.sub(lambda found: json.dumps(known.get(found[0], found[0]), ensure_ascii=False)[1:-1], text)
 
 
 def tokens_of(connection: Connection, names: list[str]) -> list[str]:

@@ -3,10 +3,8 @@
 Ids stay as they are, since they tie the tables together; so does a value by which a rule of some policy tells things apart.
 """
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 from unicodedata import normalize
 
@@ -15,10 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.books.names import TOKEN
+from apportion.books.words import Words
 from apportion.model.rows import TEXT
 
-WORD = re.compile(r"[^\W_]+")
-SHORTEST = 3  # shorter names, and mere numbers, are words of other things too: only whole values are theirs
 LABELS = MappingProxyType({"workloads": "labels", "capacity": "labels", "reservations": "labels", "cost_lines": "Tags"})
 TAG = "tag."
 Keeps = Callable[[str, str, str], bool]
@@ -51,38 +48,8 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Pseudonyms:
+class Pseudonyms(Words):
     asked: Asked
-    tokens: Mapping[str, str]  # by name
-
-    @cached_property
-    def starts(self) -> dict[str, list[str]]:
-        """Names that are looked for inside texts, by their first word, the longest first."""
-        found: dict[str, list[str]] = {}
-        for name in sorted(self.tokens, key=len, reverse=True):
-            first = WORD.search(name)
-            if first and len(name) >= SHORTEST and not name.isdigit():
-                found.setdefault(first[0], []).append(name)
-        return found
-
-    def text(self, text: str) -> str:
-        """With its words replaced: a name counts where no letter or digit goes on before or after it."""
-        parts, end = [], 0
-        for word in WORD.finditer(text):
-            name = next(self.around(text, word, end), None)
-            if name is not None:
-                start = word.start() - name.index(word[0])
-                parts += [text[end:start], self.tokens[name]]
-                end = start + len(name)
-        return "".join([*parts, text[end:]]) if parts else text
-
-    def around(self, text: str, word: re.Match[str], end: int) -> Iterator[str]:
-        """Names that begin with this word and stand here, behind what was replaced already."""
-        for name in self.starts.get(word[0], ()):
-            start = word.start() - name.index(word[0])
-            after = text[start + len(name) : start + len(name) + 1]
-            if start >= end and text.startswith(name, start) and not after.isalnum():
-                yield name
 
     def value(self, label: str, value: str) -> str:
         if TOKEN.fullmatch(value):
