@@ -4,9 +4,11 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict
 
+import pyarrow as pa
 import pytest
 
 import apportion
+from apportion.books.fileio import SyncedFileIO
 from apportion.errors import BooksError
 from apportion.model.times import parse_period
 from apportion.verbs.project import Project
@@ -22,6 +24,10 @@ def erase(project: Project, before: str = SEPTEMBER, user: str = "") -> int:
 
 def found(project: Project) -> dict[str, list[str]]:
     return {name: places for name in GONE if (places := search(project.books, project.folder / ".apportion", name))}
+
+
+def without_users(minor: pa.Table) -> list[tuple[object, ...]]:
+    return sorted(tuple(row.values()) for row in minor.drop_columns(["user"]).to_pylist())
 
 
 def test_no_byte_of_a_name_is_left_and_all_else_is_what_it_was(project: Project) -> None:
@@ -42,8 +48,7 @@ def test_no_byte_of_a_name_is_left_and_all_else_is_what_it_was(project: Project)
         assert before is not None
         assert after is not None
         assert (after.head, after.checks) == (before.head, before.checks)
-        for name in set(before.minor.column_names) - {"user"}:
-            assert after.minor.sort_by("amount")["amount"].equals(before.minor.sort_by("amount")["amount"]), name
+        assert without_users(after.minor) == without_users(before.minor)
 
 
 def test_what_would_be_erased_is_told_and_nothing_changes(project: Project) -> None:
@@ -71,7 +76,7 @@ def test_the_same_again_changes_nothing(project: Project) -> None:
 
 def test_an_owner_stays_who_it_was_when_the_month_is_computed_again(project: Project) -> None:
     def owners(month: str) -> set[tuple[object, ...]]:
-        computed = apportion.plan(project, month).plan if False else project.books.load_plan(month)
+        computed = project.books.load_plan(month)
         assert computed is not None
         rows = computed.postings.group_by(["team", "project", "reason", "pool"]).aggregate([("amount", "sum")])
         return {tuple(row.values()) for row in rows.to_pylist()}
@@ -85,16 +90,7 @@ def test_an_owner_stays_who_it_was_when_the_month_is_computed_again(project: Pro
 
 def test_what_comes_late_for_an_erased_month_is_corrected_under_its_pseudonyms(project: Project) -> None:
     erase(project)
-    late = worlds.bill(JULY).tables["cost_lines"].to_pylist()
-    late[0]["EffectiveCost"] *= 2
-    delivery = worlds.bill(JULY)
-    table = delivery.tables["cost_lines"]
-    place = table.schema.get_field_index("EffectiveCost")
-    costs = table.schema.field(place)
-    import pyarrow as pa
-
-    restated = table.set_column(place, costs, pa.array([row["EffectiveCost"] for row in late], costs.type))
-    project.books.ingest(worlds.Delivery("cloud", delivery.window, {"cost_lines": restated}))
+    project.books.ingest(worlds.bill(JULY, gpus="200"))
     apportion.plan(project, JULY)
     done = apportion.apply(project, JULY)
     assert done.posted
@@ -153,7 +149,7 @@ def test_a_backup_of_erased_books_is_whole(project: Project) -> None:
     assert users(other, JULY) == users(project, JULY)
 
 
-@pytest.mark.parametrize("failing", [1, 4, 9, 14, 19, 24])
+@pytest.mark.parametrize("failing", [1, 9, 24])
 def test_a_failing_disk_leaves_the_old_state_or_the_new_one(
     copy: Callable[[str], Project], failing: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,3 +173,20 @@ def test_a_failing_disk_leaves_the_old_state_or_the_new_one(
     assert found(project) == {}
     assert apportion.verify(project).findings == ()
     assert {month: sums(project, month) for month in MONTHS} == was
+
+
+def test_what_was_cut_short_after_its_commit_is_finished_by_the_next(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SyncedFileIO, "delete", fail)
+        with pytest.raises((BooksError, OSError)):
+            erase(project)
+    assert apportion.verify(project).findings == ()
+    assert found(project)
+    assert erase(project) == 0
+    assert found(project) == {}
+    assert apportion.verify(project).findings == ()

@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,8 @@ def span(month: str) -> Interval:
 def jobs(month: str, hours: int = 1) -> Delivery:
     """A job for each user, with names inside other labels too; one of July goes on into August."""
     start, end = span(month).start_s, span(month).end_s
-    told, held = [], []
+    told: list[tuple[Any, ...]] = []
+    held: list[tuple[Any, ...]] = []
     for number, (user, account) in enumerate(USERS[month].items()):
         job = f"{month}-{number}"
         last = end + 7200 if number == 0 and month == MONTHS[0] else start + 3600 * (hours + number)
@@ -65,7 +67,7 @@ def jobs(month: str, hours: int = 1) -> Delivery:
         }  # fmt: skip
         told.append(("slurm", job, job, f"train_{user}", start, last, "completed", list(labels.items())))
         held.append(("slurm", job, "gpu", "n1", start, start + 3600 * (hours + number), GPU, None))
-    rows = {"workloads": (WORKLOADS, told), "usage": (USAGE, held)}
+    rows: dict[str, tuple[pa.Schema, list[tuple[Any, ...]]]] = {"workloads": (WORKLOADS, told), "usage": (USAGE, held)}
     tables = {
         name: pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in some], schema)
         for name, (schema, some) in rows.items()
@@ -75,14 +77,14 @@ def jobs(month: str, hours: int = 1) -> Delivery:
     return Delivery("slurm", span(month), tables, problems=(problem,))
 
 
-def bill(month: str) -> Delivery:
+def bill(month: str, gpus: str = "100") -> Delivery:
     start, end = span(month).start_s, span(month).end_s
     said = {
         "source": "cloud", "charge_start_s": start, "charge_end_s": end, "billing_start_s": start, "billing_end_s": end, "component": "compute",
         "BillingCurrency": "USD", "InvoiceIssuerName": "AWS", "BillingAccountId": "1", "ChargeCategory": "Usage",
     }  # fmt: skip
     lines: list[dict[str, Any]] = [
-        {"line_id": "1", "ServiceName": "EC2", "EffectiveCost": Decimal(100), "Tags": []},
+        {"line_id": "1", "ServiceName": "EC2", "EffectiveCost": Decimal(gpus), "Tags": []},
         {
             "line_id": "2",
             "ServiceName": "S3",
@@ -108,15 +110,15 @@ def start(folder: Path, key: str = "a key", settings: str = "") -> Project:
     return apportion.open_project(folder)
 
 
-def fill(project: Project) -> Project:
+def fill(project: Project, months: Sequence[str] = MONTHS) -> Project:
     """July was delivered twice; July and August are closed, September is open."""
     project.books.ingest(jobs(MONTHS[0], hours=5))
-    for month in MONTHS:
+    for month in months:
         project.books.ingest(jobs(month))
         project.books.ingest(bill(month))
         apportion.plan(project, month)
         apportion.apply(project, month)
-    for month in MONTHS[:2]:
+    for month in [month for month in months if month != MONTHS[2]]:
         assert apportion.close(project, month, override="a test").closed
     return project
 

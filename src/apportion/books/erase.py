@@ -137,13 +137,12 @@ def count_names(connection: Connection, words: Pseudonyms) -> int:
 
 
 def data_files(connection: Connection, name: str) -> Sequence["Row[Any]"]:
-    """Of all snapshots, old ones too."""
-    files = record.files
+    """Of all snapshots, old ones too; not those that an erasure replaced and that are still to be swept up."""
+    files = record.files.c
     if not columns_of(name):
         return []
-    return connection.execute(
-        select(files).where(files.c.table == name, files.c.kind == "data").order_by(files.c.path)
-    ).all()
+    kept = (files.table == name) & (files.kind == "data") & files.path.not_in(select(record.rewritten.c.was_path))
+    return connection.execute(select(record.files).where(kept).order_by(files.path)).all()
 
 
 def rewritten(evidence: Evidence, metadata: str, files: Sequence["Row[Any]"], words: Pseudonyms) -> Done:
