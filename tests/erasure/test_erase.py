@@ -11,6 +11,7 @@ import apportion
 from apportion.books.fileio import SyncedFileIO
 from apportion.errors import BooksError
 from apportion.model.times import parse_period
+from apportion.verbs.erase import renew_key
 from apportion.verbs.project import Project
 from tests.erasure import worlds
 from tests.erasure.worlds import GONE, MONTHS, OLD, search, sums, users
@@ -137,6 +138,11 @@ def test_another_key_is_refused(project: Project) -> None:
         apportion.plan(other, SEPTEMBER)
     assert [finding.code for finding in apportion.verify(other).findings] == ["names-unchecked"]
     assert users(other, JULY) == {*OLD, "carol"}
+    renew_key(other, "the old one is lost")
+    apportion.plan(other, SEPTEMBER)
+    assert not apportion.apply(other, SEPTEMBER).posted
+    assert users(other, JULY) == {*OLD, "carol"}
+    assert apportion.verify(other).findings == ()
 
 
 def test_a_backup_of_erased_books_is_whole(project: Project) -> None:

@@ -28,7 +28,9 @@ def test_names_are_erased_on_postgresql(socket: Path, tmp_path: Path) -> None:
     head, was = project.books.head(), {month: sums(project, month) for month in MONTHS[:1]}
     before = users(project, MONTHS[0])
     assert apportion.erase(project, parse_period(MONTHS[1]), why="too old", yes=True).number == 1
-    assert [name for name in GONE if search(project.books, project.folder / "warehouse", name)] == ["alice"]  # whose job goes on
+    assert [name for name in GONE if search(project.books, project.folder / "warehouse", name)] == [
+        "alice"
+    ]  # whose job goes on
     assert apportion.verify(project).findings == ()
     assert (project.books.head(), {month: sums(project, month) for month in MONTHS[:1]}) == (head, was)
     apportion.backup(project, tmp_path / "copy.tar")

@@ -10,7 +10,7 @@ import pyarrow.dataset as ds
 from sqlalchemy import select
 
 from apportion.books import agreed, deliveries, disputes, ledger, record
-from apportion.books.audit import Note, note_once, read_notes
+from apportion.books.audit import Note, note, note_once, read_notes
 from apportion.books.backup import backup
 from apportion.books.catalog import Evidence
 from apportion.books.close import close, read_close
@@ -289,6 +289,12 @@ class Books:
         """Takes the names of users out of closed months; hashes and sums stay."""
         with spoken():
             return erase(self.evidence, self.locks, self.names, asked)
+
+    def renew_names_key(self, why: str) -> None:
+        """Where the key is lost, or is to be another: the one that the books were opened with is theirs from now on."""
+        with spoken(), writing(self.engine) as connection:
+            self.names.renew_key(connection)
+            note(connection, "names key", self.names.print, why)
 
     def audit(self) -> list[Note]:
         """Who did what, oldest first."""

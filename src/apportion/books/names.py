@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from apportion.books import record
 from apportion.books.chain import TOKENS
@@ -61,17 +61,14 @@ class Names:
         if not known:
             return
         self.keep_key(connection)
-        table = record.names
         there = whose(connection, month)
         for token in known.keys() & there.keys():
             require_equal(f"the name behind {token}", there[token], known[token])
         gone = erased(connection, month, known)
-        new = [
-            (month, token, name) for token, name in sorted(known.items()) if token not in there and token not in gone
-        ]
-        for start in range(0, len(new), AT_ONCE):
-            rows = [dict(zip(("period", "token", "name"), row, strict=True)) for row in new[start : start + AT_ONCE]]
-            connection.execute(insert(table), rows)
+        new = sorted(known.keys() - there.keys() - gone)
+        rows = [{"period": month, "token": token, "name": known[token], "key": self.print} for token in new]
+        for start in range(0, len(rows), AT_ONCE):
+            connection.execute(insert(record.names), rows[start : start + AT_ONCE])
 
     def keep_key(self, connection: Connection) -> None:
         self.check_key(connection)
@@ -84,8 +81,13 @@ class Names:
             raise BooksError(
                 "wrong-names-key",
                 "the key of names is not the one that these books were written with",
-                hint="put names.key back beside apportion.toml, from where these books were written before",
+                hint="put names.key back from where these books were written before; if it is lost: apportion erase --new-key",
             )
+
+    def renew_key(self, connection: Connection) -> None:
+        """From now on users have other tokens; those that they have keep their names."""
+        connection.execute(delete(record.meta).where(record.meta.c.key == KEY_PRINT))
+        self.keep_key(connection)
 
 
 def key_print(connection: Connection) -> str | None:
@@ -138,7 +140,7 @@ def tokens_of(connection: Connection, names: list[str]) -> list[str]:
 
 
 def check_names(connection: Connection, names: Names) -> Iterator[Finding]:
-    """Every name is the one that its token was made of, and none is missing that was not erased."""
+    """Every name is the one that its token was made of, as far as its key is still there, and none is missing that was not erased."""
     known = key_print(connection)
     if known is not None and known != names.print:
         yield Finding("names-unchecked", "names", "the key of names is not the one of these books")
@@ -146,7 +148,7 @@ def check_names(connection: Connection, names: Names) -> Iterator[Finding]:
     there = set()
     for row in connection.execute(select(record.names)):
         there.add((row.period, row.token))
-        if names.token(row.name) != row.token:
+        if row.key == names.print and names.token(row.name) != row.token:
             yield Finding(
                 "name-changed", f"{row.token} of {row.period}", "it stands for another name than it was made of"
             )

@@ -119,7 +119,13 @@ dispute_notes = Table(
 )  # fmt: skip
 # Whose the tokens of a month are; names that were erased, and what became of the files that held them.
 names = Table(
-    "names", record, text("period", key=True), text("token", key=True), text("name"), Index("names_name", "name")
+    "names",
+    record,
+    text("period", key=True),
+    text("token", key=True),
+    text("name"),
+    text("key"),
+    Index("names_name", "name"),
 )
 erasures = Table("erasures", record, whole("number", key=True), text("before"), text("token"))
 rewritten = Table(

@@ -24,6 +24,11 @@ def erase(project: Project, before: Period, user: str = "", why: str = "", *, ye
     return project.books.erase(asked) if yes else project.books.would_erase(asked)
 
 
+def renew_key(project: Project, why: str) -> None:
+    """The key that the project has now is the books' from now on."""
+    project.books.renew_names_key(why)
+
+
 def request(project: Project, before: Period, user: str, why: str) -> Asked:
     """No value changes by which a rule of any policy that was ever saved tells an owner, a pool, a price or a node."""
     policies = [load_policy(one.text, one.file) for one in project.books.policies()]
