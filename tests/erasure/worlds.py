@@ -63,7 +63,7 @@ def jobs(month: str, hours: int = 1) -> Delivery:
         last = end + 7200 if number == 0 and month == MONTHS[0] else start + 3600 * (hours + number)
         labels = {
             "slurm.user": user, "slurm.account": account, "slurm.wckey": "w", "slurm.partition": "gpu",
-            "slurm.workdir": f"/home/{user}/x", "slurm.comment": f"for {user}, and others",
+            "slurm.workdir": f"/data/{user}/x", "slurm.comment": f"for {user}, and others",
         }  # fmt: skip
         told.append(("slurm", job, job, f"train_{user}", start, last, "completed", list(labels.items())))
         held.append(("slurm", job, "gpu", "n1", start, start + 3600 * (hours + number), GPU, None))
