@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "InvariantError", "Problem", "adjust", "apply", "audit", "backup", "check", "close", "cost", "demo", "dispute", "disputes", "erase", "explain",
-    "export_journal", "fairness", "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "report",
+    "ApportionError", "InvariantError", "Problem", "adjust", "apply", "audit", "backup", "check", "close", "cost", "demo", "dispute", "disputes", "erase",
+    "explain", "export_journal", "fairness", "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "report",
     "restore", "say", "settle", "split", "verify",
 ]  # fmt: skip
 

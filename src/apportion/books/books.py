@@ -221,7 +221,7 @@ class Books:
 
     def transfer(self, made: Transfer, run: Run) -> Posted:
         with spoken():
-            return transfer(self.evidence, made, run)
+            return transfer(self.evidence, self.names, made, run)
 
     def transfers(self) -> list[Transfer]:
         """What people decided, oldest first."""
@@ -238,7 +238,7 @@ class Books:
 
     def settle(self, number: int, end: DisputeNote, made: tuple[Transfer, Run] | None) -> tuple[Dispute, Posted | None]:
         with spoken():
-            return disputes.settle(self.evidence, number, end, made)
+            return disputes.settle(self.evidence, self.names, number, end, made)
 
     def disputes(self) -> list[Dispute]:
         """In the order in which they were opened."""

@@ -179,7 +179,19 @@ files = Table(
 )  # fmt: skip
 
 # The chain proves that nobody changed a posting; these make it hard to do by mistake.
-APPEND_ONLY = (entries, runs, bill_days, closes, documents, transfers, disputes, dispute_notes, audit, erasures, rewritten)
+APPEND_ONLY = (
+    entries,
+    runs,
+    bill_days,
+    closes,
+    documents,
+    transfers,
+    disputes,
+    dispute_notes,
+    audit,
+    erasures,
+    rewritten,
+)
 REFUSE_ON_POSTGRES = """
 CREATE OR REPLACE FUNCTION apportion_append_only() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$
