@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from apportion.verbs.cost import cost
     from apportion.verbs.demo import demo
     from apportion.verbs.dispute import dispute, disputes, open_dispute, say, settle
+    from apportion.verbs.erase import erase
     from apportion.verbs.explain import explain
     from apportion.verbs.fairness import fairness
     from apportion.verbs.focus import export_focus
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "ApportionError", "InvariantError", "Problem", "adjust", "apply", "audit", "backup", "check", "close", "cost", "demo", "dispute", "disputes",
-    "explain", "export_focus", "export_journal", "fairness", "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_dispute",
+    "erase", "explain", "export_focus", "export_journal", "fairness", "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_dispute",
     "open_project", "plan", "report", "restore", "say", "settle", "split", "verify",
 ]  # fmt: skip
 

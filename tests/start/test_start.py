@@ -22,7 +22,7 @@ def test_init_writes_a_project_that_checks_out(run: Run, tmp_path: Path) -> None
     assert shown.code == 0
     assert f"apportion --project {tmp_path / 'mine'} check" in shown.err
     assert {path.name for path in (tmp_path / "mine").iterdir()} == {
-        "apportion.toml", "policy.yaml", "policy.schema.json", ".gitignore", "bills", "usage",
+        "apportion.toml", "policy.yaml", "policy.schema.json", ".gitignore", "names.key", "bills", "usage",
     }  # fmt: skip
     found = run("--project", tmp_path / "mine", "check", "-o", "json")
     assert found.code == 0

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, delete, insert, select
 from apportion.books import record
 from apportion.books.audit import note
 from apportion.books.chain import rows_digest
+from apportion.books.names import Names, shown
 from apportion.books.shapes import StoredPlan, StoredPolicy
 from apportion.errors import BooksError
 from apportion.model.rows import BILL_DAYS, POSTINGS
@@ -46,13 +47,12 @@ def policy_for(connection: Connection, period: Period) -> StoredPolicy | None:
     return max(enumerate(known), key=lambda item: (item[1].effective, item[0]))[1] if known else None
 
 
-def save_plan(connection: Connection, plan: StoredPlan) -> None:
+def save_plan(connection: Connection, names: Names, plan: StoredPlan) -> None:
     """Takes the place of the period's earlier plan, unless that was posted."""
     table = record.plans
-    postings, bill_days = (
-        packed(plan.postings.select(POSTINGS.names).cast(POSTINGS)),
-        packed(plan.bill_days.select(BILL_DAYS.names).cast(BILL_DAYS)),
-    )
+    hidden, users = names.hidden(plan.postings.select(POSTINGS.names).cast(POSTINGS))
+    names.learn(connection, plan.period, users)
+    postings, bill_days = packed(hidden), packed(plan.bill_days.select(BILL_DAYS.names).cast(BILL_DAYS))
     values: dict[str, Any] = {
         "digest": plan.digest, "period": plan.period, "policy_version": plan.policy_version, "head": plan.head,
         "inputs": json.dumps(plan.inputs, sort_keys=True), "summary": json.dumps(plan.summary, sort_keys=True, default=str),
@@ -90,8 +90,14 @@ def load_plan(connection: Connection, period: str) -> StoredPlan | None:
             hint="run plan again; run verify to see what else changed",
         )
     said = {name: row[name] for name in ("digest", "period", "policy_version", "head")}
-    tables = {name: unpacked(row[name]) for name in ("postings", "bill_days")}
-    return StoredPlan(**said, **tables, inputs=json.loads(row["inputs"]), summary=json.loads(row["summary"]))
+    postings, bill_days = shown(connection, unpacked(row["postings"]), period), unpacked(row["bill_days"])
+    return StoredPlan(
+        **said,
+        postings=postings,
+        bill_days=bill_days,
+        inputs=json.loads(row["inputs"]),
+        summary=json.loads(row["summary"]),
+    )
 
 
 def plan_summary(connection: Connection, digest: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Text, cast, select
 
 from apportion.books import record
 from apportion.books.ledger import CONTRA, arrow
+from apportion.books.names import shown
 from apportion.books.shapes import PLAN
 from apportion.model.rows import MONEY, POSTINGS, TEXT, table
 
@@ -32,14 +33,15 @@ def read_booked(connection: Connection, period: str) -> Iterator[pa.Table]:
     both = select(*columns, runs.c.kind, runs.c.about).join(runs, runs.c.run_id == entries.c.run_id)
     found = connection.execution_options(yield_per=ROWS_AT_ONCE).execute(both.where(mine).order_by(entries.c.day))
     for _, rows in groupby(found, lambda row: row[DAY]):
-        day = of_day(list(zip(*rows, strict=True)))
+        day = of_day(connection, list(zip(*rows, strict=True)))
         if len(day):
             yield day
 
 
-def of_day(columns: list[tuple[Any, ...]]) -> pa.Table:
+def of_day(connection: Connection, columns: list[tuple[Any, ...]]) -> pa.Table:
     arrays = [arrow(values, field) for values, field in zip(columns, BOOKED, strict=True)]
     rows = pa.Table.from_arrays(arrays, schema=BOOKED)
+    rows = shown(connection, rows, pc.if_else(pc.equal(rows["about"], ""), rows["period"], rows["about"]))
     kind = pc.if_else(pc.equal(rows["kind"], ""), PLAN, rows["kind"])  # books made before there were kinds
     rows = rows.set_column(BOOKED.names.index("kind"), BOOKED.field("kind"), kind)
     sums = rows.group_by(KEY).aggregate([("amount", "sum")]).rename_columns([*KEY, "amount"])

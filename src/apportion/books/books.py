@@ -10,18 +10,21 @@ import pyarrow.dataset as ds
 from sqlalchemy import select
 
 from apportion.books import agreed, deliveries, disputes, ledger, record
-from apportion.books.audit import Note, note_once, read_notes
+from apportion.books.audit import Note, note, note_once, read_notes
 from apportion.books.backup import backup
 from apportion.books.booked import read_booked
 from apportion.books.catalog import Evidence
 from apportion.books.close import close, read_close
 from apportion.books.database import reading, writing
 from apportion.books.documents import last_number, read_texts
+from apportion.books.erase import Erased, erase, look
 from apportion.books.failures import spoken
 from apportion.books.gc import collect
 from apportion.books.ingest import ingest
 from apportion.books.locks import Locks
+from apportion.books.names import Names
 from apportion.books.post import post
+from apportion.books.pseudonyms import Asked
 from apportion.books.publish import published, versions
 from apportion.books.shapes import (
     CLOSE,
@@ -51,8 +54,9 @@ from apportion.model.times import Period
 class Books:
     """Opened by `open_books`. Safe to use from several threads and processes at once."""
 
-    def __init__(self, evidence: Evidence, locks: Locks) -> None:
+    def __init__(self, evidence: Evidence, locks: Locks, names: Names) -> None:
         self.evidence = evidence
+        self.names = names
         self.engine = evidence.engine
         self.locks = locks
 
@@ -160,7 +164,7 @@ class Books:
 
     def save_plan(self, plan: StoredPlan) -> None:
         with spoken(), writing(self.engine) as connection:
-            agreed.save_plan(connection, plan)
+            agreed.save_plan(connection, self.names, plan)
 
     def load_plan(self, period: str) -> StoredPlan | None:
         with spoken(), reading(self.engine) as connection:
@@ -177,11 +181,11 @@ class Books:
 
     def post(self, run: Run) -> Posted:
         with spoken():
-            return post(self.evidence, self.locks, run)
+            return post(self.evidence, self.locks, self.names, run)
 
     def close_period(self, closing: Close) -> Closed:
         with spoken():
-            return close(self.evidence, closing)
+            return close(self.evidence, self.names, closing)
 
     def closed(self, period: str) -> Closed | None:
         """How a period was closed; None while it is open."""
@@ -228,7 +232,7 @@ class Books:
 
     def transfer(self, made: Transfer, run: Run) -> Posted:
         with spoken():
-            return transfer(self.evidence, made, run)
+            return transfer(self.evidence, self.names, made, run)
 
     def transfers(self) -> list[Transfer]:
         """What people decided, oldest first."""
@@ -245,7 +249,7 @@ class Books:
 
     def settle(self, number: int, end: DisputeNote, made: tuple[Transfer, Run] | None) -> tuple[Dispute, Posted | None]:
         with spoken():
-            return disputes.settle(self.evidence, number, end, made)
+            return disputes.settle(self.evidence, self.names, number, end, made)
 
     def disputes(self) -> list[Dispute]:
         """In the order in which they were opened."""
@@ -271,7 +275,7 @@ class Books:
 
     def verify(self, head: str | None = None) -> list[Finding]:
         with spoken():
-            return verify(self.evidence, head)
+            return verify(self.evidence, self.names, head)
 
     def backup(self, path: str | Path) -> None:
         """One .tar file, or .tar.gz; `restore` makes books of it."""
@@ -287,6 +291,21 @@ class Books:
         """A deed outside the books; False where it was noted before."""
         with spoken(), writing(self.engine) as connection:
             return note_once(connection, what, detail)
+
+    def would_erase(self, asked: Asked) -> Erased:
+        with spoken():
+            return look(self.evidence, self.names, asked)
+
+    def erase(self, asked: Asked) -> Erased:
+        """Takes the names of users out of closed months; hashes and sums stay."""
+        with spoken():
+            return erase(self.evidence, self.locks, self.names, asked)
+
+    def renew_names_key(self, why: str) -> None:
+        """Where the key is lost, or is to be another: the one that the books were opened with is theirs from now on."""
+        with spoken(), writing(self.engine) as connection:
+            self.names.renew_key(connection)
+            note(connection, "names key", self.names.print, why)
 
     def audit(self) -> list[Note]:
         """Who did what, oldest first."""

@@ -60,6 +60,7 @@ class StoredFile:
     part: str = ""
     start_s: int = 0
     end_s: int = 0
+    live: bool = True  # of a data file: the table has it now
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,11 @@ class Evidence:
     def open(self, name: str, metadata: str) -> Table:
         """For writing, at the published state whatever a dead writer left. The caller holds the table's lock."""
         self.written.take(f"{self.logical}/{name}")
+        self.point(name, metadata)
+        return self.catalog.load_table((NAMESPACE, name))
+
+    def point(self, name: str, metadata: str) -> None:
+        """Iceberg's own pointer, which only writers go by."""
         location = f"{self.logical}/{metadata}"
         pointer = update(IcebergTables).where(
             IcebergTables.table_namespace == NAMESPACE, IcebergTables.table_name == name
@@ -125,7 +131,6 @@ class Evidence:
             connection.execute(
                 pointer.where(IcebergTables.metadata_location != location).values(metadata_location=location)
             )
-        return self.catalog.load_table((NAMESPACE, name))
 
     def read(self, metadata: str) -> StaticTable:
         return StaticTable.from_metadata(f"{self.logical}/{metadata}", self.properties)

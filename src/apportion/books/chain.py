@@ -4,7 +4,8 @@ A run is a link of its own, followed by one link for each of its postings. Numbe
 with their lengths before them: no two different links have the same bytes.
 
 The head is over what was posted and what it rests on, so that the same inputs give the same head; who did it and when is chained in the
-audit log. Runs of the first rule hold their time and the names of their files, and keep their links.
+audit log. Runs of the first rule hold their time and the names of their files, and keep their links. Users are tokens (`names.py`); runs
+of the first two rules hold names, which cannot be taken out of the chain.
 """
 
 import hashlib
@@ -16,16 +17,18 @@ from apportion.model.money import plain
 from apportion.model.rows import POSTING_KEY
 
 GENESIS = hashlib.sha256(b"apportion ledger 1").hexdigest()
-FIRST, CONTENT = "", "2"  # rules by which a run is hashed
+FIRST, CONTENT, TOKENS = "", "2", "3"  # rules by which a run is hashed
+BY_CONTENT = (
+    "rule", "seq", "run_id", "kind", "period", "about", "cause", "plan_digest", "policy_version", "policy_sha256", "rests_on",
+    "bill_days_sha256", "content_sha256", "entries", "last_seq", "head_before",
+)  # fmt: skip
 RUN_FIELDS = {
     FIRST: (
         "seq", "run_id", "period", "plan_digest", "policy_version", "policy_sha256", "inputs", "evidence", "engine",
         "bill_days_sha256", "content_sha256", "entries", "last_seq", "head_before", "posted_s",
     ),
-    CONTENT: (
-        "rule", "seq", "run_id", "kind", "period", "about", "cause", "plan_digest", "policy_version", "policy_sha256", "rests_on",
-        "bill_days_sha256", "content_sha256", "entries", "last_seq", "head_before",
-    ),
+    CONTENT: BY_CONTENT,
+    TOKENS: BY_CONTENT,
 }  # fmt: skip
 AUDIT_FIELDS = ("id", "at_s", "who", "what", "why", "detail", "head")
 ENTRY_FIELDS = ("seq", "run_id", "account", *POSTING_KEY, "amount")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -14,22 +15,35 @@ from apportion.books.catalog import Evidence
 from apportion.books.chain import rows_digest, told
 from apportion.books.content import Content, Totals, bill_days_digest, totals
 from apportion.books.database import reading, writing
-from apportion.books.documents import check_documents, check_numbers, keep, kept_of, read_kept, told_rows
+from apportion.books.documents import (
+    check_documents,
+    check_numbers,
+    hidden,
+    keep,
+    kept_of,
+    read_kept,
+    shown_kept,
+    told_rows,
+)
 from apportion.books.ledger import link_number
+from apportion.books.names import Names, shown
 from apportion.books.post import is_closed, moved, posted_rows, run_row
 from apportion.books.shapes import CLOSE, Closed, Finding, Kept, Run
 from apportion.books.shapes import Close as Closing
 from apportion.errors import BooksError, require_equal
 from apportion.model.currencies import grains_per_minor
 from apportion.model.money import half_even, to_grains
-from apportion.model.rows import BILL_DAYS, MINOR, POSTINGS
+from apportion.model.rows import BILL_DAYS, MINOR, MINOR_KEY, POSTINGS
 
 BILL = slice(POSTINGS.names.index("bill"), POSTINGS.names.index("currency") + 1)
 
 
-def close(evidence: Evidence, closing: Closing) -> Closed:
+def close(evidence: Evidence, names: Names, closing: Closing) -> Closed:
     """The same close again changes nothing; another one of a closed period is refused."""
-    minor = closing.minor.select(MINOR.names).cast(MINOR)
+    rows, known = names.hidden(closing.minor.select(MINOR.names).cast(MINOR))
+    minor = merged(rows)
+    documents, users = hidden(closing.documents, names, known)
+    closing = replace(closing, documents=documents)
     with writing(evidence.engine) as connection:
         if is_closed(connection, closing.period):
             return closed_before(connection, closing, minor)
@@ -40,6 +54,7 @@ def close(evidence: Evidence, closing: Closing) -> Closed:
         row = run_row(connection, content_of(run, closing, minor), 0)
         row["head_after"] = row["hash"]
         connection.execute(insert(record.runs), [row])
+        names.learn(connection, closing.period, users)
         checks = json.dumps(dict(closing.checks), sort_keys=True)
         connection.execute(
             insert(record.closes).values(period=closing.period, run_id=run.run_id, checks=checks, minor=packed(minor))
@@ -53,9 +68,17 @@ def close(evidence: Evidence, closing: Closing) -> Closed:
     return found
 
 
+def merged(minor: pa.Table) -> pa.Table:
+    """A user whose name is erased in one month and not in the other has one row for what is of both."""
+    key = list(MINOR_KEY)
+    sums = minor.group_by(key).aggregate([("amount", "sum")]).rename_columns(MINOR.names).cast(MINOR)
+    return sums.sort_by([(name, "ascending") for name in key])
+
+
 def closed_before(connection: Connection, closing: Closing, minor: pa.Table) -> Closed:
-    known = stored(connection, closing.period)
-    if known is not None and known.minor.equals(minor):
+    known, body = stored(connection, closing.period), record.closes.c
+    kept = connection.scalar(select(body.minor).where(body.period == closing.period))
+    if known is not None and kept is not None and (unpacked(kept).equals(minor) or known.minor.equals(closing.minor)):
         return known
     raise BooksError(
         "period-closed", f"period {closing.period} is closed", hint="correct it with postings in an open period"
@@ -116,9 +139,10 @@ def stored(connection: Connection, period: str) -> Closed | None:
     row = connection.execute(both.where(closes.c.period == period)).one_or_none()
     if row is None:
         return None
+    minor = shown(connection, unpacked(row.minor), period)
     return Closed(
-        period, row.run_id, row.policy_version, unpacked(row.minor), json.loads(row.checks), row.cause, row.head_after, row.posted_s,
-        tuple(read_kept(connection, period)),
+        period, row.run_id, row.policy_version, minor, json.loads(row.checks), row.cause, row.head_after, row.posted_s,
+        shown_kept(connection, period),
     )  # fmt: skip
 
 
@@ -132,7 +156,7 @@ def check_closes(connection: Connection) -> Iterator[Finding]:
         if run is None or found is None or run.period != row.period:
             yield Finding("close-changed", where, "no link of the ledger knows it")
             continue
-        if close_digest(found.checks, found.minor, found.documents) != run.content_sha256:
+        if close_digest(found.checks, unpacked(row.minor), read_kept(connection, row.period)) != run.content_sha256:
             yield Finding("close-changed", where, "its minor units, checks or statements were changed")
         if rounded(connection, row.period, record.entries.c.seq < run.seq) != sums_of(found.minor):
             yield Finding("close-changed", where, "its minor units do not add up to the bills")

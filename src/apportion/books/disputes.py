@@ -14,6 +14,7 @@ from apportion.books.audit import note, user
 from apportion.books.catalog import Evidence
 from apportion.books.chain import canonical
 from apportion.books.database import writing
+from apportion.books.names import Names
 from apportion.books.shapes import OPEN, Dispute, DisputeNote, Finding, Posted, Run, Transfer
 from apportion.books.transfers import post_transfer
 from apportion.errors import BooksError
@@ -48,12 +49,12 @@ def say(evidence: Evidence, number: int, text: str) -> Dispute:
 
 
 def settle(
-    evidence: Evidence, number: int, end: DisputeNote, made: tuple[Transfer, Run] | None
+    evidence: Evidence, names: Names, number: int, end: DisputeNote, made: tuple[Transfer, Run] | None
 ) -> tuple[Dispute, Posted | None]:
     """How it ends and what is posted for it, in one transaction: once, whoever comes first."""
     with writing(evidence.engine) as connection:
         refuse_settled(read_dispute(connection, number))
-        posted = post_transfer(connection, *made) if made else None
+        posted = post_transfer(connection, names, *made) if made else None
         add(connection, number, replace(end, run_id=posted.run_id if posted else ""))
         return read_dispute(connection, number), posted
 

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Text, cast, select, union_all
 
 from apportion.books import record
 from apportion.books.chain import GENESIS
+from apportion.books.names import shown, tokens_of
 from apportion.books.shapes import COMPUTED, PLAN, StoredRun
 from apportion.errors import BooksError
 from apportion.model.rows import MONEY, POSTING_KEY, POSTINGS, TEXT
@@ -32,7 +33,9 @@ def read_entries(connection: Connection, **filters: object) -> pa.Table:
         if name not in table.c:
             hint = "columns: " + ", ".join(ENTRIES.names)
             raise BooksError("unknown-column", f"the ledger has no column {name!r}", hint=hint)
-        values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+        values: list[Any] = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+        if name == "user":
+            values = tokens_of(connection, list(map(str, values)))
         conditions.append(table.c[name].in_([str(item) if isinstance(item, dt.date) else item for item in values]))
     return read_rows(connection, ENTRIES, *conditions)
 
@@ -40,12 +43,15 @@ def read_entries(connection: Connection, **filters: object) -> pa.Table:
 def read_rows(connection: Connection, schema: pa.Schema, *conditions: ColumnElement[bool]) -> pa.Table:
     """Amounts and days travel as text and are read by Arrow: exact, and quicker than an object for each."""
     table = record.entries
+    about = {row.run_id: row.about for row in connection.execute(select(record.runs).where(record.runs.c.about != ""))}
     columns = [cast(table.c[name], Text) if name == "amount" else table.c[name] for name in schema.names]
-    rows = connection.execute(select(*columns).where(*conditions).order_by(table.c.seq)).all()
-    values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-    return pa.Table.from_arrays(
+    rows = connection.execute(select(*columns, table.c.run_id).where(*conditions).order_by(table.c.seq)).all()
+    *values, runs = list(zip(*rows, strict=True)) if rows else [()] * (len(columns) + 1)
+    found = pa.Table.from_arrays(
         [arrow(column, field) for column, field in zip(values, schema, strict=True)], schema=schema
     )
+    corrects = pa.array(map(about.get, runs), TEXT) if about else pa.nulls(len(runs), TEXT)
+    return shown(connection, found, pc.coalesce(corrects, found["period"]))
 
 
 def arrow(values: Sequence[Any], field: pa.Field) -> pa.Array:

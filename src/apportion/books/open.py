@@ -18,6 +18,7 @@ from apportion.books.evolve import FIRST, evolve, evolve_record, mark_current
 from apportion.books.failures import spoken
 from apportion.books.fileio import make_folder, sync_folder
 from apportion.books.locks import Locks
+from apportion.books.names import Names
 from apportion.books.publish import publish
 from apportion.books.restore import opened, restore_files, restore_record, restored_warehouse
 from apportion.books.shapes import Finding, Posted, Receipt, Run, StoredPlan, StoredPolicy, StoredRun, TableVersion
@@ -29,8 +30,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def open_books(url: str, warehouse: str, *, create: bool = False) -> Books:
-    """`warehouse` is a folder or an object store's URI. With `create`, books that are missing or half made are made."""
+def open_books(url: str, warehouse: str, *, create: bool = False, key: bytes = b"") -> Books:
+    """`warehouse` is a folder or an object store's URI. With `create`, books that are missing or half made are made. `key` is that of names."""
     with spoken(), reaching(url) as engine:
         place = absolute(warehouse)
         locks = Locks(engine, lock_folder(engine, place))
@@ -40,10 +41,10 @@ def open_books(url: str, warehouse: str, *, create: bool = False) -> Books:
             evolve_record(engine, locks)
         evidence = Evidence(engine, written_under(engine, url), place)
         evolve(evidence, locks)
-        return Books(evidence, locks)
+        return Books(evidence, locks, Names(key))
 
 
-def restore(path: str | Path, url: str, warehouse: str) -> Books:
+def restore(path: str | Path, url: str, warehouse: str, *, key: bytes = b"") -> Books:
     """Books as they were when `path` was written, under a new name: nothing that exists is overwritten."""
     with spoken(), reaching(url) as engine:
         place = absolute(warehouse)
@@ -58,7 +59,7 @@ def restore(path: str | Path, url: str, warehouse: str) -> Books:
         evolve_record(engine, locks)
         evidence = Evidence(engine, written_under(engine, url), place)
         evolve(evidence, locks)
-        return Books(evidence, locks)
+        return Books(evidence, locks, Names(key))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Text, cast, func, insert, select
@@ -10,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Text, cast, func, insert, sele
 from apportion.books import record
 from apportion.books.audit import note
 from apportion.books.catalog import Evidence
-from apportion.books.chain import BILL_DAY, CONTENT, ENTRY_FIELDS, entry_link, run_link, told
+from apportion.books.chain import BILL_DAY, CONTENT, ENTRY_FIELDS, FIRST, TOKENS, entry_link, run_link, told
 from apportion.books.charges import tag_inputs, write_charges
 from apportion.books.content import (
     Content,
@@ -26,6 +27,7 @@ from apportion.books.content import (
 from apportion.books.database import insert_rows, reading, writing
 from apportion.books.ledger import CONTRA, link_number, of_kind, read_head
 from apportion.books.locks import Locks
+from apportion.books.names import Names
 from apportion.books.publish import publish, published
 from apportion.books.shapes import COMPUTED, CORRECTION, PLAN, Posted, Run
 from apportion.errors import BooksError, require_equal
@@ -36,15 +38,16 @@ TEAM = POSTINGS.names.index("team")
 ACCOUNT, CURRENCY = ENTRY_FIELDS.index("account"), ENTRY_FIELDS.index("currency")
 
 
-def post(evidence: Evidence, locks: Locks, run: Run) -> Posted:
+def post(evidence: Evidence, locks: Locks, names: Names, run: Run) -> Posted:
+    hidden, users = names.hidden(run.postings)
     with reading(evidence.engine) as connection:
-        content = content_of(run, input_digests(connection, run.inputs))
-        known = known_run(connection, content)
+        content = content_of(replace(run, postings=hidden), input_digests(connection, run.inputs))
+        known = known_run(connection, content, run)
     if known is not None:
         return known
     with locks.hold([*run.inputs, "charges"]):
         with reading(evidence.engine) as connection:  # before the work; again below, when it counts
-            known = known_run(connection, content)
+            known = known_run(connection, content, run)
             if known is None:
                 check_unmoved(connection, run)
         if known is not None:
@@ -53,25 +56,33 @@ def post(evidence: Evidence, locks: Locks, run: Run) -> Posted:
         with writing(evidence.engine) as connection:
             check_unmoved(connection, run)
             publish(connection, commits, run.run_id)
+            names.learn(connection, run.about or run.period, users)
             return append(connection, content)
 
 
-def known_run(connection: Connection, content: Content) -> Posted | None:
+def known_run(connection: Connection, content: Content, run: Run) -> Posted | None:
     """A run id stands for one content. Sent again when nothing is left to post, it stands for the same."""
-    run, table = content.run, record.runs
+    table = record.runs
     row = connection.execute(select(table).where(table.c.run_id == run.run_id)).one_or_none()
     if row is None:
         return None
     same_plan = (row.period, row.plan_digest, row.policy_version, row.inputs, row.bill_days_sha256) == (
         run.period, run.plan_digest, run.policy_version, content.inputs, content.bill_days_sha256,
     )  # fmt: skip
-    same = content.sha256 if row.rule == CONTENT else first_sha256(content)
-    if row.content_sha256 == same or (same_plan and not content.postings):
+    if row.content_sha256 == sha256_by(row.rule, content, run) or (same_plan and not content.postings):
         return Posted(run.run_id, posted=False, entries=row.entries, head=row.head_after)
     message = f"run {run.run_id} was posted before with other content"
     raise BooksError(
         "run-conflict", message, where=f"period {row.period}", hint="plan again: a new plan gets a new run id"
     )
+
+
+def sha256_by(rule: str, content: Content, run: Run) -> str:
+    """As a run of that rule would have it: those of the earlier ones hold names."""
+    if rule == TOKENS:
+        return content.sha256
+    named = content_of(run, json.loads(content.rests_on))
+    return {FIRST: first_sha256(named), CONTENT: named.sha256}[rule]
 
 
 def check_unmoved(connection: Connection, run: Run) -> None:
@@ -180,7 +191,7 @@ def run_row(connection: Connection, content: Content, entries: int) -> dict[str,
         "policy_sha256": policy, "inputs": content.inputs, "evidence": json.dumps(evidence_digests(connection, run.inputs), sort_keys=True),
         "engine": run.engine, "bill_days_sha256": content.bill_days_sha256, "content_sha256": content.sha256, "entries": entries,
         "last_seq": seq + entries, "head_before": read_head(connection), "posted_s": int(time.time()),
-        "rule": CONTENT, "kind": run.kind, "about": run.about, "cause": run.cause, "rests_on": content.rests_on,
+        "rule": TOKENS, "kind": run.kind, "about": run.about, "cause": run.cause, "rests_on": content.rests_on,
     }  # fmt: skip
     row["hash"] = run_link(row["head_before"], row)
     return row

@@ -52,7 +52,9 @@ def publish(connection: Connection, commits: Iterable[Commit], made_by: str) -> 
 def record_files(connection: Connection, commit: Commit, made_by: str) -> None:
     files = record.files
     if commit.files:
-        rows = [{**asdict(file), "made_by": made_by, "live": file.kind == "data"} for file in commit.files]
+        rows = [
+            {**asdict(file), "made_by": made_by, "live": file.live and file.kind == "data"} for file in commit.files
+        ]
         connection.execute(insert(files), rows)
     for path in commit.removed:
         gone = connection.execute(update(files).where(files.c.path == path, files.c.live).values(live=False))

@@ -117,6 +117,22 @@ dispute_notes = Table(
     "dispute_notes", record,
     whole("id", key=True), whole("dispute"), whole("at_s"), text("who"), text("status"), text("text"), text("run_id"),
 )  # fmt: skip
+# Whose the tokens of a month are; names that were erased, and what became of the files that held them.
+names = Table(
+    "names",
+    record,
+    text("period", key=True),
+    text("token", key=True),
+    text("name"),
+    text("key"),
+    Index("names_name", "name"),
+)
+erasures = Table("erasures", record, whole("number", key=True), text("before"), text("token"))
+rewritten = Table(
+    "rewritten", record,
+    whole("erasure", key=True), text("path", key=True), text("table"), text("sha256"), whole("rows"), text("control"), text("content"),
+    text("was_path"), text("was_sha256"), whole("was_rows"), text("was_control"), text("was_content"),
+)  # fmt: skip
 audit = Table(
     "audit", record,
     Column("id", Seq, primary_key=True), whole("at_s"), text("who"), text("what"), text("detail"), later("why"), later("head"), later("hash"),
@@ -163,7 +179,19 @@ files = Table(
 )  # fmt: skip
 
 # The chain proves that nobody changed a posting; these make it hard to do by mistake.
-APPEND_ONLY = (entries, runs, bill_days, closes, documents, transfers, disputes, dispute_notes, audit)
+APPEND_ONLY = (
+    entries,
+    runs,
+    bill_days,
+    closes,
+    documents,
+    transfers,
+    disputes,
+    dispute_notes,
+    audit,
+    erasures,
+    rewritten,
+)
 REFUSE_ON_POSTGRES = """
 CREATE OR REPLACE FUNCTION apportion_append_only() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$

@@ -1,7 +1,7 @@
 """What people decide: a credit or a re-attribution, posted with who gives, who receives, why and who approved it. The run's link covers it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
@@ -12,6 +12,7 @@ from apportion.books.chain import rows_digest
 from apportion.books.content import content_of
 from apportion.books.database import writing
 from apportion.books.ledger import link_number
+from apportion.books.names import Names
 from apportion.books.post import append, check_unmoved, known_run
 from apportion.books.shapes import TRANSFERS, Finding, Posted, Run, Transfer
 from apportion.errors import BooksError, require_equal
@@ -29,21 +30,23 @@ SAID = (
 )  # its run's name is chained by itself
 
 
-def transfer(evidence: Evidence, made: Transfer, run: Run) -> Posted:
+def transfer(evidence: Evidence, names: Names, made: Transfer, run: Run) -> Posted:
     with writing(evidence.engine) as connection:
-        return post_transfer(connection, made, run)
+        return post_transfer(connection, names, made, run)
 
 
-def post_transfer(connection: Connection, made: Transfer, run: Run) -> Posted:
+def post_transfer(connection: Connection, names: Names, made: Transfer, run: Run) -> Posted:
     """Part of the caller's transaction. The same again changes nothing."""
     require_equal(f"what run {run.run_id} rests on", transfer_digest(asdict(made)), run.plan_digest)
     require_equal(f"the name of run {run.run_id}", run.run_id, made.run_id)
-    content = content_of(run, {})
-    known = known_run(connection, content)
+    hidden, users = names.hidden(run.postings)
+    content = content_of(replace(run, postings=hidden), {})
+    known = known_run(connection, content, run)
     if known is not None:
         return known
     check_unmoved(connection, run)
     refuse_late(connection, run)
+    names.learn(connection, run.about or run.period, users)
     connection.execute(insert(record.transfers).values(**asdict(made)))
     return append(connection, content)
 

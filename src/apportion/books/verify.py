@@ -12,15 +12,17 @@ from apportion.books.catalog import Evidence
 from apportion.books.close import check_closes
 from apportion.books.database import reading
 from apportion.books.disputes import check_disputes
+from apportion.books.names import Names, check_names
 from apportion.books.shapes import Finding
 from apportion.books.transfers import check_transfers
+from apportion.books.verify_erased import check_erasures
 from apportion.books.verify_evidence import check_evidence, check_files
 from apportion.books.verify_ledger import check_bills, check_chain
 
 Check = Callable[[Connection], Iterator[Finding]]
 
 
-def verify(evidence: Evidence, head: str | None) -> list[Finding]:
+def verify(evidence: Evidence, names: Names, head: str | None) -> list[Finding]:
     """What is wrong; nothing, if all is well. With `head`, a ledger that was cut off after it was printed is found too."""
     checks: tuple[Check, ...] = (
         check_database,
@@ -30,6 +32,8 @@ def verify(evidence: Evidence, head: str | None) -> list[Finding]:
         check_transfers,
         check_disputes,
         check_audit,
+        lambda connection: check_names(connection, names),
+        check_erasures,
         check_policies,
         check_plans,
         lambda connection: check_files(connection, evidence),

@@ -14,10 +14,12 @@ from apportion.books.content import files_digest
 from apportion.books.digest import content_sum, table_digest
 from apportion.books.shapes import Finding
 from apportion.books.tables import EVIDENCE, control_total, span
+from apportion.books.verify_erased import Earlier, ages
 
 CHUNK = 1 << 20
 Files = dict[str, "Row[Any]"]
 Snapshots = dict[int, Snapshot]
+Published = dict[int, dict[str, Any]]
 Rows = Sequence["Row[Any]"]
 
 
@@ -79,6 +81,7 @@ def check_evidence(connection: Connection, evidence: Evidence) -> Iterator[Findi
     published = {row.table: row for row in connection.execute(select(record.published))}
     history = connection.execute(select(record.snapshots)).all()
     runs = connection.execute(select(record.runs)).all()
+    earlier = Earlier(connection)
     for name in sorted(set(EVIDENCE) ^ set(published)):
         yield Finding("snapshot-missing", name, "no state of this table is published, or there is no such table")
     for name in sorted(set(EVIDENCE) & set(published)):
@@ -95,11 +98,22 @@ def check_evidence(connection: Connection, evidence: Evidence) -> Iterator[Findi
         live = {path for path, file in known.items() if file.live and file.table == name}
         if published[name].snapshot_id not in snapshots or snapshots[published[name].snapshot_id].data != live:
             yield Finding("snapshot-changed", name, "the files of the published snapshot are not those recorded")
-        yield from check_snapshots(name, known, snapshots, [row for row in history if row.table == name])
-        yield from check_inputs(name, known, snapshots, runs)
+        mine = [row for row in history if row.table == name]
+        files = as_published(earlier, known, snapshots, mine)
+        yield from check_snapshots(name, files, snapshots, mine)
+        yield from check_inputs(name, files, snapshots, runs)
 
 
-def check_snapshots(name: str, known: Files, snapshots: Snapshots, history: Rows) -> Iterator[Finding]:
+def as_published(earlier: Earlier, known: Files, snapshots: Snapshots, history: Rows) -> Published:
+    """All files of each snapshot as they were when it was published: erasures since have rewritten some."""
+    since = ages(list(snapshots), history)
+    return {
+        at: {path: earlier.file(known[path], since[at]) for path in (*one.manifests, *one.data) if path in known}
+        for at, one in snapshots.items()
+    }
+
+
+def check_snapshots(name: str, files: Published, snapshots: Snapshots, history: Rows) -> Iterator[Finding]:
     """Every snapshot that was ever published is still there, whole, and says what it said; and there is no other."""
     for snapshot_id in sorted(set(snapshots) ^ {row.snapshot_id for row in history}):
         yield Finding(
@@ -110,6 +124,7 @@ def check_snapshots(name: str, known: Files, snapshots: Snapshots, history: Rows
     for row in history:
         where = f"{name}, snapshot {row.snapshot_id}"
         snapshot = snapshots.get(row.snapshot_id, Snapshot(frozenset(), frozenset()))
+        known = files.get(row.snapshot_id, {})
         strange = sorted((snapshot.manifests | snapshot.data) - set(known))
         if strange:
             yield Finding(
@@ -122,13 +137,14 @@ def check_snapshots(name: str, known: Files, snapshots: Snapshots, history: Rows
             yield Finding("snapshot-changed", where, "its rows are not those recorded")
 
 
-def check_inputs(name: str, known: Files, snapshots: Snapshots, runs: Rows) -> Iterator[Finding]:
+def check_inputs(name: str, published: Published, snapshots: Snapshots, runs: Rows) -> Iterator[Finding]:
     """A run's link in the chain holds a digest of the files it was computed from."""
     for run in runs:
         inputs, digests = json.loads(run.inputs), json.loads(run.evidence)
         if name not in inputs:
             continue
         snapshot = snapshots.get(inputs[name])
+        known = published.get(inputs[name], {})
         files = [known[path] for path in snapshot.data if path in known] if snapshot else []
         if snapshot is None or files_digest(files) != digests.get(name):
             message = "the files are not those that it was computed from"

@@ -20,6 +20,7 @@ from apportion.cli import (
     cost,
     demo,
     dispute,
+    erase,
     explain,
     export,
     gc,
@@ -57,6 +58,7 @@ COMMANDS = (
     audit,
     backup,
     verify,
+    erase,
     gc,
     agent,
 )

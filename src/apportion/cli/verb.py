@@ -17,7 +17,7 @@ import typer
 from apportion.cli.output import say, show, write
 from apportion.cli.progress import Bar
 from apportion.errors import InputError
-from apportion.model.times import parse_periods
+from apportion.model.times import parse_period, parse_periods
 
 if TYPE_CHECKING:
     from apportion.model.times import Period
@@ -41,6 +41,16 @@ def _months(text: str | None) -> str | None:
             parse_periods(text, today())
         except InputError as error:
             raise typer.BadParameter(f"{error.message}; {error.hint}, 2026-Q4 or last-month") from error
+    return text
+
+
+def month_of(text: str | None) -> str | None:
+    """One month, said before anything is opened."""
+    if text is not None:
+        try:
+            parse_period(text)
+        except InputError as error:
+            raise typer.BadParameter(f"{error.message}; {error.hint}") from error
     return text
 
 

@@ -32,4 +32,4 @@ def restore(project: Project, path: str | Path) -> Copied:
     path = Path(path)
     if not path.is_file():
         raise BooksError("no-backup", f"there is no backup {path}", hint="name a file that `apportion backup` wrote")
-    return Copied(path, restore_books(path, *project.places()).head())
+    return Copied(path, restore_books(path, *project.places(), key=project.names_key()).head())

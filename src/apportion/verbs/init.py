@@ -2,7 +2,10 @@
 
 import inspect
 import json
+import os
+import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -12,7 +15,7 @@ from apportion.policy.load import load_policy
 from apportion.policy.schema import json_schema
 from apportion.sources.live import Live
 from apportion.sources.registry import source_kinds, source_named
-from apportion.verbs.settings import FILE, HIDDEN, POLICY
+from apportion.verbs.settings import FILE, HIDDEN, NAMES_KEY, POLICY
 
 SCHEMA = "policy.schema.json"
 FOLDERS = ("bills", "usage")
@@ -94,7 +97,7 @@ def init(folder: Path, wishes: Wishes, stanzas: Sequence[str] = (), rules: str =
         FILE: SETTINGS.format(name=wishes.name, stanzas=text),
         POLICY: rules,
         SCHEMA: schema_text(),
-        ".gitignore": f"{HIDDEN}/\n",
+        ".gitignore": f"{HIDDEN}/\n{NAMES_KEY}\n",
     }
     refuse_taken(folder)
     for name in FOLDERS:
@@ -102,7 +105,16 @@ def init(folder: Path, wishes: Wishes, stanzas: Sequence[str] = (), rules: str =
     written = [name for name in texts if not (folder / name).exists()]
     for name in written:
         (folder / name).write_text(texts[name], "utf-8")
+    make_key(folder / NAMES_KEY)
     return Started(folder, tuple(written))
+
+
+def make_key(file: Path) -> None:
+    """For this user's eyes only, and never made twice."""
+    with suppress(FileExistsError):
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as sink:
+            sink.write(secrets.token_hex(32) + "\n")
 
 
 def refuse_taken(folder: Path) -> None:

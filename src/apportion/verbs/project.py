@@ -30,7 +30,19 @@ class Project:
         url, warehouse = self.places()
         if url.startswith(SQLITE):
             Path(url.removeprefix(SQLITE)).parent.mkdir(parents=True, exist_ok=True)
-        return open_books(url, warehouse, create=True)
+        return open_books(url, warehouse, create=True, key=self.names_key())
+
+    def names_key(self) -> bytes:
+        """That of the file beside apportion.toml, which `init` makes; without one, tokens are the same in all projects."""
+        file = self.folder / self.settings.names_key
+        try:
+            return file.read_bytes().strip()
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise ProjectError(
+                "unreadable-project", f"{file} cannot be read: {error.strerror}", where=str(file)
+            ) from error
 
     def places(self) -> tuple[str, str]:
         """Database and warehouse; relative paths are relative to the project."""

@@ -13,13 +13,15 @@ from apportion.errors import ProjectError
 FILE = "apportion.toml"
 HIDDEN = ".apportion"  # the embedded books live here
 POLICY = "policy.yaml"
+NAMES_KEY = "names.key"  # by which users are hidden in the ledger
 ENGINES = ("duckdb", "spark")
 MASTER = re.compile(
     r"local(\[(\*|[1-9]\d*)\])?|(spark|sc)://\S+"
 )  # where Spark is: in this process, a cluster, Spark Connect
 SHAPES: Mapping[str, Mapping[str, type]] = {
     "project": {"name": str, "policy": str},
-    "books": {"url": str, "warehouse": str},
+    "books": {"url": str, "warehouse": str, "names_key": str},
+    "retention": {"names": str},
     "engine": {"name": str, "threads": int, "memory": str, "spill": str, "master": str},
 }
 SIZE = re.compile(r"(\d+) ?([KMGT])(i?)B", re.IGNORECASE)
@@ -44,6 +46,8 @@ class Settings:
     policy: str
     url: str
     warehouse: str
+    retention: str  # how long names are kept, such as `24 months`
+    names_key: str
     engine: Mapping[str, Any]
     sources: tuple[Source, ...]
 
@@ -67,7 +71,7 @@ def read_settings(file: Path) -> Settings:
             raise unknown_key(key, (*SHAPES, "sources"), place.of(key), "section")
     for section, shape in SHAPES.items():
         _check_section(document.get(section, {}), section, shape, place)
-    project, books, engine = (document.get(section, {}) for section in SHAPES)
+    project, books, retention, engine = (document.get(section, {}) for section in SHAPES)
     if engine.get("name", "duckdb") not in ENGINES:
         raise unknown_engine(engine["name"], place.of("engine", "name"))
     if not MASTER.fullmatch(engine.get("master", "local")):
@@ -78,6 +82,8 @@ def read_settings(file: Path) -> Settings:
         policy=project.get("policy", POLICY),
         url=books.get("url", ""),
         warehouse=books.get("warehouse", ""),
+        retention=retention.get("names", ""),
+        names_key=books.get("names_key", NAMES_KEY),
         engine=engine,
         sources=tuple(_sources(document.get("sources", []), place)),
     )
