@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from hypothesis import example, given, note, settings
+from hypothesis import Phase, example, given, note, settings
 
 from apportion.books.shapes import CREDIT, RECLASS
 from tests.conftest import LONG
@@ -70,7 +70,7 @@ def test_any_sequence_by_the_verbs(by_verbs: Callable[[], Hand], some: list[Step
     assert judged(by_verbs(), some, take_by_verbs) == take_all(by_verbs(), some, take_by_verbs)
 
 
-@settings(max_examples=50 if LONG else 1)
+@settings(max_examples=50, phases=tuple(Phase) if LONG else (Phase.explicit,))
 @given(some=steps(12))
 @example(some=EVERYTHING)
 def test_both_databases_come_to_the_same_head(
