@@ -193,7 +193,8 @@ def test_a_document_is_named_where_its_team_is_charged(document: dict[str, Any],
         if line["owner"] != line["team"] or not line["team"]:
             assert line["document"] == number  # carried: on the carrier's invoice
         elif "showback" not in pools.values():
-            assert line["document"] == (number if in_chargeback(document, line["team"]) else "")
+            own = in_chargeback(document, line["team"]) or document["carried_by"].get("showback") == line["team"]
+            assert line["document"] == (number if own else "")
     assert [line["entry"] for line in lines] == [line["entry"] for line in reading.read(text_of(made(document, rows)))]
 
 
