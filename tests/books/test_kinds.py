@@ -137,3 +137,17 @@ def test_the_same_inputs_give_the_same_head(place_of: Callable[[str], Place]) ->
         books.post(run(books, [("vision", "60"), ("speech", "40")], "100"))
         heads.add(books.head())
     assert len(heads) == 1
+
+
+def test_what_was_booked_comes_a_day_at_a_time_by_kind_and_what_it_is_about(closed: Books) -> None:
+    closed.post(correction(closed, [("vision", "-5"), ("bio", "7")], "2"))
+    moved = correction(
+        closed, [("vision", "-1"), ("bio", "1")], "0", kind="credit", about="", bill_days=NONE, inputs={}, run_id="t"
+    )
+    closed.post(moved)
+    (day,) = closed.booked(OPEN)
+    found = {(row["kind"], row["about"], row["team"]): row["amount"] for row in day.to_pylist()}
+    assert found == {
+        ("correction", CLOSED, "vision"): Decimal(-5), ("correction", CLOSED, "bio"): Decimal(7),
+        ("credit", "", "vision"): Decimal(-1), ("credit", "", "bio"): Decimal(1),
+    }  # fmt: skip

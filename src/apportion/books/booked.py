@@ -31,7 +31,8 @@ def read_booked(connection: Connection, period: str) -> Iterator[pa.Table]:
     ]
     mine = (entries.c.period == period) & entries.c.account.not_like(CONTRA + "%")
     both = select(*columns, runs.c.kind, runs.c.about).join(runs, runs.c.run_id == entries.c.run_id)
-    found = connection.execution_options(yield_per=ROWS_AT_ONCE).execute(both.where(mine).order_by(entries.c.day))
+    streamed = {"yield_per": ROWS_AT_ONCE}  # this query alone: names are looked up on the same connection meanwhile
+    found = connection.execute(both.where(mine).order_by(entries.c.day), execution_options=streamed)
     for _, rows in groupby(found, lambda row: row[DAY]):
         day = of_day(connection, list(zip(*rows, strict=True)))
         if len(day):
