@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from apportion.engine.plan import RULES
 from tests.cli.conftest import Run
 from tests.cli.tiny import edit, write_tiny
 
@@ -121,10 +122,11 @@ def test_a_backup_has_the_same_head(run: Run, posted: Path, tmp_path: Path) -> N
 def test_a_month_posted_by_other_rules_is_not_called_false(
     run: Run, posted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apportion.verbs.explain.RULES", "later")
+    monkeypatch.setattr("apportion.verbs.explaining.corrected.RULES", "later")
     refused = run("--project", posted, "explain", "vision")
     assert refused.code == 1
-    assert "error[engine-changed]: 2026-10 was posted by the rules of engine 3; this release has later" in refused.err
+    said = f"error[engine-changed]: 2026-10 was posted by the rules of engine {RULES}; this release has later"
+    assert said in refused.err
 
 
 def test_pools_that_serve_and_pools_of_several_measures(run: Run, tmp_path: Path) -> None:
