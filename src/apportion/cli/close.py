@@ -54,7 +54,10 @@ def close(
         "head": head,
     }
     talk = (
-        ()
+        (
+            f"Next: apportion {call.flag}statement --period {period} --to FOLDER",
+            f"      apportion {call.flag}export journal --period {period} --to FILE",
+        )
         if done.closed
         else (f"Next: mend what says no, or apportion {call.flag}close --period {period} --override REASON",)
     )
