@@ -19,7 +19,7 @@ from apportion.verbs.explaining.story import drawn
 from apportion.verbs.plan import Planned
 from apportion.verbs.project import Project
 from apportion.verbs.reconcile import reconciled
-from tests.corrections.world import DIRECT, POLICY, bill, closed, line, owed, tagged, write
+from tests.corrections.world import DIRECT, POLICY, bill, closed, line, owed, put, tagged, write
 
 JOBS = (
     "a,vision,2026-09-10T00,2026-09-11T00,2", "b,speech,2026-09-10T00,2026-09-11T00,1",
@@ -211,14 +211,12 @@ def october(folder: Path, pools: str) -> Project:
 def test_the_policy_of_the_service_month_open_or_closed(folder: Path, shut: bool) -> None:
     """September shares by use, October evenly."""
     project = apportion.open_project(folder)
-    apportion.plan(project, "2026-09")
-    apportion.apply(project, "2026-09")
+    put(project, "2026-09")
     if shut:
         closed(project, "2026-09")
     before = project.books.posted("2026-09")
     again = october(folder, "  all: {costs: otherwise, method: even}\n")
-    apportion.plan(again, "2026-10")
-    apportion.apply(again, "2026-10")
+    put(again, "2026-10")
     found = owed(again, "2026-10", "day", "team", "pool")
     assert found == {
         (OWN, "vision", "all"): Decimal(48), (OWN, "speech", "all"): Decimal(48),
@@ -253,8 +251,7 @@ def test_the_policy_of_an_open_service_month_may_change_later(folder: Path) -> N
     again = october(folder, "  all: {costs: otherwise, method: even}\n")
     with pytest.raises(BooksError, match="policy-moved"):
         apportion.apply(again, "2026-10")
-    apportion.plan(again, "2026-10")
-    apportion.apply(again, "2026-10")
+    put(again, "2026-10")
     assert owed(again, "2026-10", "day", "team")[LATE, "speech"] == 36
     (folder / "policy.yaml").write_text(POLICY + GPUS.format("proportional, slot: day"), "utf-8")
     apportion.plan(apportion.open_project(folder), "2026-09")
@@ -265,8 +262,7 @@ def test_the_policy_of_an_open_service_month_may_change_later(folder: Path) -> N
 
 def test_hours_count_in_the_month_in_which_they_were_held(folder: Path) -> None:
     project = apportion.open_project(folder)
-    apportion.plan(project, "2026-10")
-    apportion.apply(project, "2026-10")
+    put(project, "2026-10")
     charges = project.books.scan("charges", where=pc.field("period") == "2026-10")
     by_job = figures(charges, "workload", "day")
     assert by_job == {

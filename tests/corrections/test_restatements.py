@@ -13,7 +13,7 @@ from apportion.verbs.corrections import corrections
 from apportion.verbs.project import Project
 from apportion.verbs.reconcile import reconciled
 from tests.cli.conftest import Run
-from tests.corrections.world import DIRECT, POLICY, bill, closed, line, owed, owes, post, tagged, write
+from tests.corrections.world import DIRECT, POLICY, bill, closed, line, owed, owes, post, put, tagged, write
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +89,7 @@ def test_two_closed_months_are_corrected_at_once(project: Project) -> None:
     owes(project.folder, "2026-09", {"speech": "40"})
     apportion.ingest(project)
     for month in ("2026-09", "2026-08"):
-        apportion.plan(project, month)
-        assert apportion.apply(project, month).booked == "2026-10"
+        assert put(project, month).booked == "2026-10"
     assert told(project, "2026-10") == [
         ("2026-09", "vision", "60", "0", "-60"), ("2026-08", "speech", "30", "31.5", "1.5"),
     ]  # fmt: skip

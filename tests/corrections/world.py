@@ -85,8 +85,12 @@ def owes(folder: Path, month: str, amounts: Mapping[str, str], vendor: str = "")
 
 def post(project: Project, month: str) -> Applied:
     apportion.ingest(project)
-    apportion.plan(project, month)
-    return apportion.apply(project, month)
+    return put(project, month)
+
+
+def put(project: Project, month: str) -> Applied:
+    """Plan and apply what is read already; the plan is not computed twice."""
+    return apportion.apply(project, month, made=apportion.plan(project, month).plan)
 
 
 def closed(project: Project, *months: str) -> None:

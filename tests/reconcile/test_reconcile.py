@@ -163,8 +163,8 @@ def test_a_restated_bill_is_listed_with_its_difference_until_it_is_posted(projec
 
 def test_a_ledger_that_does_not_add_up_to_the_lines_is_told(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     post(project)
-    posted = project.books.posted
-    monkeypatch.setattr(project.books, "posted", lambda period: posted(period).slice(1))
+    believed = project.books.believed
+    monkeypatch.setattr(project.books, "believed", lambda period: believed(period).slice(1))
     (row,) = rows(reconciled(project, "2026-10"))
     assert "run apportion verify" in row["why"]
 
