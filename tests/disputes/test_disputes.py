@@ -9,6 +9,7 @@ import apportion
 from apportion.errors import ApportionError
 from apportion.verbs.dispute import Doubt, Settlement
 from apportion.verbs.project import Project
+from apportion.verbs.statement import Wanted, statements
 from tests.disputes.small import entries, owed, sums
 
 OCTOBER = "2026-10"
@@ -72,6 +73,14 @@ def test_an_attempt_of_a_job_becomes_anothers(jobs: Project) -> None:
         "-20.00 USD booked in 2026-10: re-attributed from speech//bob to vision, because of 'the label was wrong', "
         "approved by head of research, dispute 1"
     )
+
+
+def test_both_sides_statements_show_what_was_moved(jobs: Project) -> None:
+    apportion.settle(jobs, opened(jobs, "job:j2.1"), reclass("vision"))
+    gone, come = (statements(jobs, Wanted(OCTOBER, owner=team))[0].adjustments for team in ("speech", "vision"))
+    assert {(one.side, one.other, one.why) for one in gone} == {("received", "vision", "the label was wrong")}
+    assert {(one.side, one.other, one.why) for one in come} == {("given", "speech//bob", "the label was wrong")}
+    assert sum(one.amount for one in gone) == -sum(one.amount for one in come) == -2000
 
 
 def test_a_posting_of_a_closed_month_moves_in_the_next_open_one_and_only_once(jobs: Project) -> None:

@@ -10,6 +10,7 @@ import pytest
 import apportion
 from apportion.errors import BooksError, ProjectError
 from apportion.verbs.apply import Applied
+from apportion.verbs.months import months
 from apportion.verbs.project import Project
 from tests.sources import making
 
@@ -101,6 +102,18 @@ def test_bounds_of_the_policy(project: Project, rules: str, against: list[str]) 
     again = apportion.open_project(project.folder)
     post(again, "2026-10")
     assert [look.name for look in apportion.close(again, "2026-10").against] == against
+
+
+def test_where_each_month_stands(project: Project) -> None:
+    apportion.close(project, "2026-09", override="agreed")
+    (project.folder / "policy.yaml").write_text(POLICY + "close: {grace_days: 30000}\n", "utf-8")
+    bill(project.folder, "2026-09", {"vision": "55", "speech": "39.993"})
+    later = apportion.open_project(project.folder)
+    post(later, "2026-09")
+    first, second = months(later)
+    assert (first.period, first.status, first.corrections, first.why) == ("2026-09", "closed", 0, "agreed")
+    assert (second.period, second.corrections, second.amounts) == ("2026-10", 1, {"USD": Decimal("-5.004")})
+    assert (second.status, second.day) == ("in review", "2108-12-21")
 
 
 def test_months_are_closed_in_their_order(project: Project) -> None:

@@ -1,10 +1,13 @@
 """`apportion close`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from apportion.cli.verb import FAILED, OK, Answer, Call, verb
+
+if TYPE_CHECKING:
+    from apportion.verbs.project import Project
 
 
 def close(
@@ -12,6 +15,7 @@ def close(
     override: Annotated[
         str, typer.Option(metavar="REASON", help="Close although some check says no; the reason is recorded.")
     ] = "",
+    list_: Annotated[bool, typer.Option("--list", help="Say where each month stands; close nothing.")] = False,
 ) -> Answer:
     """Close a month, after checks.
 
@@ -25,6 +29,8 @@ def close(
     from apportion.verbs.periods import one
 
     project = call.project()
+    if list_:
+        return listed(project)
     period = one(call.months(next_to_close(project), "run `apportion apply` first"), "close")
     done = shut(project, period, override, call.bar)
     against = done.against
@@ -63,6 +69,32 @@ def close(
     )
     sheet = Sheet(title, (Table(columns, rows),) if rows else (), value, (f"ledger head {head}",))
     return Answer(sheet, talk, OK if done.closed else FAILED)
+
+
+def listed(project: "Project") -> Answer:
+    from apportion.render.sheet import Sheet, Table
+    from apportion.reports.report import Column
+    from apportion.reports.words import counted, shown
+    from apportion.verbs.months import months
+
+    found = list(months(project))
+    columns = (
+        Column("period", "month"),
+        Column("status", "status"),
+        Column("day", "closed, or can be from"),
+        Column("posted", "posted"),
+        Column("corrections", "corrections", "count"),
+        Column("invoices", "invoices", "count"),
+        Column("why", "closed although", quiet=True),
+    )
+    rows = tuple(
+        (
+            month.period, month.status, month.day, ", ".join(shown(amount, currency) for currency, amount in month.amounts.items()),
+            month.corrections, month.invoices, month.why or None,
+        )
+        for month in found
+    )  # fmt: skip
+    return Answer(Sheet(f"{counted(len(found), 'month')}.", (Table(columns, rows),), {"months": found}))
 
 
 def add_to(app: typer.Typer) -> None:

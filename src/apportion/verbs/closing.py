@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 from zoneinfo import ZoneInfo
@@ -23,6 +22,7 @@ from apportion.reports.sums import grouped, share_of, total
 from apportion.reports.words import counted, percent, shown
 from apportion.verbs.agreement import policy_for
 from apportion.verbs.check import silent_days
+from apportion.verbs.months import closable_from
 from apportion.verbs.plan import Computed, beside_record, compute
 from apportion.verbs.project import Project
 from apportion.verbs.reconcile import reconciled
@@ -44,7 +44,7 @@ class Look:
 def looks(project: Project, period: Period, step: Step = silent) -> Iterator[Look]:
     policy = policy_for(project, period)
     rules = policy.close or Closing()
-    yield over(policy, rules, period)
+    yield over(policy, period)
     yield in_order(project, period)
     yield from evidenced(project, policy, period, step)
     mine = project.books.posted(str(period))
@@ -69,9 +69,9 @@ def evidenced(project: Project, policy: Policy, period: Period, step: Step) -> I
     yield covered(computed)
 
 
-def over(policy: Policy, rules: Closing, period: Period) -> Look:
+def over(policy: Policy, period: Period) -> Look:
     """A month is in review for its days of grace."""
-    day = period.next.first_day + timedelta(days=rules.grace_days or 0)
+    day = closable_from(policy, period)
     late = time.time() >= day_start(day, ZoneInfo(policy.time_zone))
     return Look("over", late, f"{period} can be closed from {day} on", "wait until then")
 

@@ -30,6 +30,7 @@ from apportion.reports.sums import ZERO
 
 PARTS = ("component", "pool", "bill", "project", "user")
 TRANSFERS = ("adjustment", "subsidy", "credit")
+DECIDED = ("credit", "reclass")
 NO_WORKLOAD = "(of no workload)"
 SUMMARY = {
     "usage": "use",
@@ -100,7 +101,7 @@ def sections(facts: Facts, level: str) -> Sections:
         faceted=added(facts.faceted, level, ["facet", "value"]),
         children={below: added(now, level, [below]) for below in below_of(level)},
         changes=added(facts.changes, level, ["driver", "pool"]),
-        transfers=added(transferred(now), level, ["reason", "cause", "pool", "run"]),
+        transfers=added(transferred(now), level, ["kind", "reason", "cause", "pool", "run"]),
         corrections=added(where(now, kind="correction"), level, ["run"]),
         was=added(facts.was, level, ["run"]),
         uses=uses(facts, level),
@@ -113,7 +114,8 @@ def below_of(level: str) -> tuple[str, ...]:
 
 
 def transferred(now: pa.Table) -> pa.Table:
-    return where(now, reason=TRANSFERS, kind=("", "credit", "reclass"))
+    """By the policy's rules, or because people decided so."""
+    return pa.concat_tables([where(now, reason=TRANSFERS, kind=""), where(now, kind=DECIDED)])
 
 
 def statement(facts: Facts, made: Sections, level: str, key: Key) -> Statement:
@@ -217,10 +219,11 @@ def children(made: Sections, level: str, key: Key) -> tuple[Line, ...]:
 
 def adjustments(facts: Facts, made: Sections, key: Key) -> tuple[Adjustment, ...]:
     found = []
-    for (reason, cause, pool, run), amount in made.transfers.get(key, {}).items():
+    for (kind, reason, cause, pool, run), amount in made.transfers.get(key, {}).items():
         said = facts.sponsor(pool, cause, run)
-        side = "given" if reason == "subsidy" else "received"
-        other = facts.receivers.get((pool, cause, run), "") if side == "given" else said.sponsor
+        given = amount > 0 if kind == "reclass" else reason == "subsidy"
+        other = (said.receiver or facts.receivers.get((pool, cause, run), "")) if given else said.sponsor
+        side = "given" if given else "received"
         found.append(Adjustment(side, other, pool, int(amount), said.why or cause, said.approver, said.until))
     order = sorted(found, key=lambda one: (one.side, -abs(one.amount), one.why, one.pool, one.other))
     return tuple(one for one in order if one.amount)

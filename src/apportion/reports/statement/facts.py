@@ -71,12 +71,13 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Sponsored:
-    """What the policy, or whoever decided, says of an adjustment."""
+    """What the policy, or whoever decided, says of an adjustment: who pays, why, and of what was decided once who received it."""
 
     sponsor: str
     why: str
     approver: str = ""
     until: str = ""
+    receiver: str = ""
 
 
 @dataclass(frozen=True, slots=True)

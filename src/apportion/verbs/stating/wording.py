@@ -62,8 +62,8 @@ def sponsored(policy: Policy) -> dict[tuple[str, str, str], Sponsored]:
 
 
 def decided(made: Iterable[Transfer]) -> dict[tuple[str, str, str], Sponsored]:
-    """Credits that people gave once, by their run."""
-    return {("", "", one.run_id): Sponsored(one.other, one.why, one.approver) for one in made}
+    """Credits that people gave once, and what they moved between owners, by its run."""
+    return {("", "", one.run_id): Sponsored(one.other, one.why, one.approver, receiver=one.owner) for one in made}
 
 
 def receivers(now: pa.Table) -> dict[tuple[str, str, str], str]:
