@@ -1,7 +1,7 @@
 """The facts of a period, as the ledger has them now or had them at some second."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ from apportion.policy.document import Policy
 from apportion.reports.statement.drivers import changes
 from apportion.reports.statement.facts import CHANGES, OWNER, WAS, Facts, Ran, Words
 from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
+from apportion.verbs.corrections import before_run, runs_of
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.stating.placing import carried, placed
@@ -167,7 +168,7 @@ def was(shelf: Shelf, month: Month) -> pa.Table:
 
 def as_said(shelf: Shelf, policy: Policy, period: str) -> dict[str, list[tuple[tuple[str, ...], int]]]:
     """By how much each run, in their order, changed what a period's evidence comes to, by currency and owner."""
-    runs = [run.run_id for run in shelf.runs.values() if told_of(run) == period]
+    runs = [run.run_id for run in runs_of(list(shelf.runs.values()), period)]
     rows = owners_side(shelf.project, runs)
     columns = {"run": rows["run_id"], "currency": rows["currency"], **owner_columns(rows, policy, rows)}
     keys = ["run", "currency", *OWNER]
@@ -179,21 +180,10 @@ def as_said(shelf: Shelf, policy: Policy, period: str) -> dict[str, list[tuple[t
     return found
 
 
-def told_of(run: StoredRun) -> str:
-    """The period of whose evidence a run says what it comes to; none where people decided it."""
-    return {PLAN: run.period, CORRECTION: run.about}.get(run.kind, "")
-
-
-def earlier(shelf: Shelf, run: StoredRun) -> Iterator[StoredRun]:
-    """The runs that said before it what the same month's evidence comes to."""
-    return (one for one in shelf.runs.values() if told_of(one) == run.about and one.seq < run.seq)
-
-
 def ran(shelf: Shelf, period: Period) -> dict[str, Ran]:
-    own = (run for run in shelf.runs.values() if run.period == str(period) and run.kind not in (PLAN, CLOSE))
-    return {
-        run.run_id: Ran(run.about, run.cause, ([one.run_id for one in earlier(shelf, run)] or [""])[-1]) for run in own
-    }
+    runs = list(shelf.runs.values())
+    own = (run for run in runs if run.period == str(period) and run.kind not in (PLAN, CLOSE))
+    return {run.run_id: Ran(run.about, run.cause, before_run(runs, run)) for run in own}
 
 
 def spent(shelf: Shelf, month: Month) -> dict[str, pa.Table]:
