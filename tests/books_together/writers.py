@@ -16,6 +16,7 @@ from tests.books.rows import MONTH, delivery, gpu_hours, postings, run
 if TYPE_CHECKING:
     from multiprocessing.queues import Queue
 
+NOTHING_MORE = '{"children": [], "parts": [], "workloads": []}'  # of a statement
 Said = tuple[str, int, list[Any]]
 
 
@@ -91,7 +92,7 @@ def close(url: str, warehouse: str, number: int, count: int, answers: "Queue[Sai
     def closed(books: Books, period: str) -> str:
         while True:
             head, minor = books.head(), minor_units(books.posted(period))
-            invoice = Document("team", "vision", "USD", books.last_number() + 1, period, 6000, period)
+            invoice = Document("team", "vision", "USD", books.last_number() + 1, period, 6000, NOTHING_MORE)
             try:
                 return books.close_period(Close(period, "v1", minor, {}, head, "", (invoice,))).head
             except BooksError as error:
