@@ -45,6 +45,8 @@ def act(story: str, stage: Stage) -> int:
         return REFUSED if error.code in ("database-failed", "warehouse-failed") else BROKE
     except UnheardError:
         return UNHEARD
+    except OSError:
+        return REFUSED  # which the command line says in words
     return DONE
 
 

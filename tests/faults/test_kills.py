@@ -12,6 +12,8 @@ ALL = 10**6
 POINTS = {  # in short and in long runs
     ("sqlite", "go_on"): (56, ALL),
     ("sqlite", "settle"): (32, ALL),
+    ("sqlite", "decide"): (16, ALL),
+    ("sqlite", "export"): (16, ALL),
     ("sqlite", "begin"): (12, ALL),
     ("postgresql", "go_on"): (6, 200),
     ("postgresql", "settle"): (6, 200),

@@ -16,7 +16,7 @@ from typing import Any, Self
 from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO
 from pyiceberg.typedef import EMPTY_DICT, Properties
 
-from apportion.books.drafts import sync_folder
+from apportion.books.drafts import make_folder, sync_folder
 
 LOGICAL, PHYSICAL, WRITTEN = "apportion.logical", "apportion.physical", "apportion.written"
 BUFFER = 1 << 20
@@ -126,11 +126,3 @@ class SyncedStream:
         self.closed = True  # torn: named by nobody, swept up by `gc`
         with suppress(OSError):
             self.sink.close()
-
-
-def make_folder(folder: Path) -> None:
-    if folder.is_dir():
-        return
-    make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
-    sync_folder(folder.parent)

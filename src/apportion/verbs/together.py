@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from apportion.books.drafts import Draft, draft, sync_folder
+from apportion.books.drafts import Draft, draft, make_folder, sync_folder
 
 BLOCK = 1 << 20
 
@@ -41,7 +41,7 @@ class Together:
 
 @contextmanager
 def together(folder: Path) -> Iterator[Together]:
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.absolute())
     with ExitStack() as held:
         made = Together(folder, held)
         yield made
