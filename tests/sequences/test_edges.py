@@ -12,6 +12,7 @@ import pytest
 import apportion
 from apportion.books.shapes import PLAN, Close
 from apportion.engine.minor import minor_units
+from apportion.errors import BooksError
 from tests.sequences.hands import POLICY, ByVerbs, OnBooks, bill_days, decided, postings
 from tests.sequences.judging import Judge, in_minor
 from tests.sequences.model import EXACT, MONTHS, Model, whole
@@ -125,3 +126,26 @@ def test_currencies_of_no_two_and_three_digits(size: str, on_books: Callable[[],
         assert abs(row["amount"] - exact) < 1
     assert found == {currency: whole(EXACT.scaleb(amount, digits)) for currency, digits in DIGITS.items()}
     assert books.verify(done.head) == []
+
+
+def test_a_month_too_large_for_statements_is_refused_before_anything_is_written(
+    by_verbs: Callable[[], ByVerbs],
+) -> None:
+    """Cents in 64 bits: the largest month that fits is closed, and a cent more, of either sign, is too much."""
+    hand = by_verbs()
+    model = Model()
+    for amounts in ({"vision": "1E18"}, {"vision": "92233720368547758.07", "speech": "-0.01"}):
+        hand.deliver(MARCH, {team: Decimal(amount) for team, amount in amounts.items()})
+        hand.apply(model, MARCH)
+        before = hand.books.head(), len(hand.books.audit()), hand.books.closed_periods()
+        with pytest.raises(BooksError, match="smallest units of USD") as refused:
+            hand.close(MARCH)
+        assert refused.value.code == "month-too-large"
+        assert (hand.books.head(), len(hand.books.audit()), hand.books.closed_periods()) == before
+    hand.deliver(MARCH, {"vision": Decimal("92233720368547758.06"), "speech": Decimal("-0.01")})
+    hand.apply(model, MARCH)
+    hand.close(MARCH)
+    closed = hand.books.closed(MARCH)
+    assert closed is not None
+    assert closed.minor["amount"].to_pylist() == [2**63 - 2, -1]
+    assert hand.books.verify(closed.head) == []
