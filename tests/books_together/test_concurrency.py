@@ -3,7 +3,7 @@
 import json
 import multiprocessing
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from multiprocessing.context import ForkServerContext
 
@@ -130,19 +130,21 @@ def test_a_month_that_four_correct_at_once_is_corrected_once(made_place: Place, 
     assert books.verify(books.head()) == []
 
 
-def posted_project(place: Place) -> ByVerbs:
+@pytest.fixture
+def hand(made_place: Place) -> Iterator[ByVerbs]:
     """Vision owes 60.335 and speech 40 of March."""
-    books = f"[books]\nurl = {json.dumps(place.url)}\nwarehouse = {json.dumps(place.warehouse)}\n"
-    hand = ByVerbs(new_project(writers.project_of(place.warehouse), settings=SETTINGS + books))
+    books = f"[books]\nurl = {json.dumps(made_place.url)}\nwarehouse = {json.dumps(made_place.warehouse)}\n"
+    hand = ByVerbs(new_project(writers.project_of(made_place.warehouse), settings=SETTINGS + books))
     hand.deliver(writers.MARCH, {"vision": Decimal("60.335"), "speech": Decimal(40)})
     hand.apply(Model(), writers.MARCH)
-    return hand
+    yield hand
+    hand.books.close()
 
 
 def test_credits_while_their_month_is_closed_are_in_it_or_in_the_next(
-    made_place: Place, processes: ForkServerContext
+    hand: ByVerbs, made_place: Place, processes: ForkServerContext
 ) -> None:
-    books = posted_project(made_place).books
+    books = hand.books
     jobs: list[Job] = [(writers.close_month, 0, 1), *((writers.adjust, number, 3) for number in (1, 2))]
     said = together(processes, made_place, jobs)
     booked = Counter(month for name, _, months in said if name == "adjusted" for month in months)
@@ -159,8 +161,9 @@ def test_credits_while_their_month_is_closed_are_in_it_or_in_the_next(
     assert books.verify(books.head()) == []
 
 
-def test_four_who_export_at_once_write_what_one_would(made_place: Place, processes: ForkServerContext) -> None:
-    hand = posted_project(made_place)
+def test_four_who_export_at_once_write_what_one_would(
+    hand: ByVerbs, made_place: Place, processes: ForkServerContext
+) -> None:
     hand.close(writers.MARCH)
     said = together(processes, made_place, [(writers.export, number, 2) for number in range(4)])
     assert sum(noted for _, _, some in said for noted in some) == 1
