@@ -1,8 +1,9 @@
 """Several processes at once: nothing acknowledged is lost, nobody hears of a lock, readers see one state or the next."""
 
+import json
 import multiprocessing
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from multiprocessing.context import ForkServerContext
 
@@ -12,6 +13,8 @@ from tests.books.conftest import Place
 from tests.books.rows import delivery, gpu_hours, run
 from tests.books_together import writers
 from tests.conftest import LONG
+from tests.sequences.hands import SETTINGS, ByVerbs, new_project
+from tests.sequences.model import Model
 
 WRITERS, EACH = 8, 12 if LONG else 4
 Job = tuple[Callable[..., None], int, int]  # what, which number, how often
@@ -125,3 +128,49 @@ def test_a_month_that_four_correct_at_once_is_corrected_once(made_place: Place, 
     }
     assert 1 <= len(late) <= answers["posted"]
     assert books.verify(books.head()) == []
+
+
+@pytest.fixture
+def hand(made_place: Place) -> Iterator[ByVerbs]:
+    """Vision owes 60.335 and speech 40 of March."""
+    books = f"[books]\nurl = {json.dumps(made_place.url)}\nwarehouse = {json.dumps(made_place.warehouse)}\n"
+    hand = ByVerbs(new_project(writers.project_of(made_place.warehouse), settings=SETTINGS + books))
+    hand.deliver(writers.MARCH, {"vision": Decimal("60.335"), "speech": Decimal(40)})
+    hand.apply(Model(), writers.MARCH)
+    yield hand
+    hand.books.close()
+
+
+def test_credits_while_their_month_is_closed_are_in_it_or_in_the_next(
+    hand: ByVerbs, made_place: Place, processes: ForkServerContext
+) -> None:
+    books = hand.books
+    jobs: list[Job] = [(writers.close_month, 0, 1), *((writers.adjust, number, 3) for number in (1, 2))]
+    said = together(processes, made_place, jobs)
+    booked = Counter(month for name, _, months in said if name == "adjusted" for month in months)
+    assert booked.total() == len(books.transfers()) == 6
+    assert set(booked) <= {writers.MARCH, "2025-04"}
+    closed = books.closed(writers.MARCH)
+    assert closed is not None
+    spared = {row["team"]: 0 for row in closed.minor.to_pylist()} | {"bio": 0}
+    for row in closed.minor.to_pylist():
+        spared[row["team"]] += row["amount"]
+    assert spared == {"vision": 6034 - 100 * booked[writers.MARCH], "speech": 4000, "bio": 100 * booked[writers.MARCH]}
+    late = [row["amount"] for row in books.posted("2025-04").to_pylist() if row["team"] == "bio"]
+    assert sum(late) == booked["2025-04"]
+    assert books.verify(books.head()) == []
+
+
+def test_four_who_export_at_once_write_what_one_would(
+    hand: ByVerbs, made_place: Place, processes: ForkServerContext
+) -> None:
+    hand.close(writers.MARCH)
+    said = together(processes, made_place, [(writers.export, number, 2) for number in range(4)])
+    assert sum(noted for _, _, some in said for noted in some) == 1
+    project = hand.project
+    assert writers.export_everything(project, project.folder / "alone")
+    found = writers.digests(project.folder / "together")
+    assert found == writers.digests(project.folder / "alone")
+    assert {"journal.csv", "2025-03/metadata.json", "2025-03-team-vision-USD.csv"} < found.keys()
+    assert [note.what for note in hand.books.audit()].count("export") == 1
+    assert hand.books.verify(hand.books.head()) == []

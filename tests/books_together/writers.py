@@ -1,21 +1,35 @@
 """What the processes of the concurrency tests do. Imported by each of them."""
 
+import hashlib
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import apportion
 from apportion.books.open import Books, open_books
 from apportion.books.shapes import CORRECTION, Close, Document
 from apportion.engine.minor import minor_units
 from apportion.errors import BooksError
 from apportion.model.times import Interval
+from apportion.render.statement.batch import render_all
+from apportion.verbs.adjust import Wish
+from apportion.verbs.focus import export_focus
+from apportion.verbs.journal import export_journal
+from apportion.verbs.project import Project
+from apportion.verbs.statement import Wanted, statements
+from apportion.verbs.steps import silent
 from tests.books.rows import MONTH, delivery, gpu_hours, postings, run
 
 if TYPE_CHECKING:
     from multiprocessing.queues import Queue
 
+NOTHING_MORE = '{"children": [], "parts": [], "workloads": []}'  # of a statement
+MARCH = "2025-03"
+T = TypeVar("T")
 Said = tuple[str, int, list[Any]]
 
 
@@ -91,7 +105,7 @@ def close(url: str, warehouse: str, number: int, count: int, answers: "Queue[Sai
     def closed(books: Books, period: str) -> str:
         while True:
             head, minor = books.head(), minor_units(books.posted(period))
-            invoice = Document("team", "vision", "USD", books.last_number() + 1, period, 6000, period)
+            invoice = Document("team", "vision", "USD", books.last_number() + 1, period, 6000, NOTHING_MORE)
             try:
                 return books.close_period(Close(period, "v1", minor, {}, head, "", (invoice,))).head
             except BooksError as error:
@@ -150,3 +164,65 @@ def correct(url: str, warehouse: str, number: int, count: int, answers: "Queue[S
         books.close()
 
     told("corrected", number, work(), answers)
+
+
+def project_of(warehouse: str) -> Path:
+    """Beside its books."""
+    return Path(f"{warehouse}.project")
+
+
+def until_unmoved(work: Callable[[], T]) -> T:
+    """Again, when something was posted meanwhile."""
+    while True:
+        try:
+            return work()
+        except BooksError as error:
+            if error.code != "inputs-moved":
+                raise
+
+
+def adjust(_: str, warehouse: str, number: int, count: int, answers: "Queue[Said]") -> None:
+    """Credits of a dollar each, of a month that another closes: the months in which they were booked."""
+
+    def work() -> Iterable[str]:
+        project = apportion.open_project(project_of(warehouse))
+        for i in range(count):
+            wish = Wish("vision", "bio", "1.00", "agreed", reference=f"{number} {i}")
+            yield until_unmoved(partial(apportion.adjust, project, MARCH, wish)).booked
+        project.books.close()
+
+    told("adjusted", number, work(), answers)
+
+
+def close_month(_: str, warehouse: str, number: int, count: int, answers: "Queue[Said]") -> None:
+    def work() -> Iterable[bool]:
+        project = apportion.open_project(project_of(warehouse))
+        for _ in range(count):
+            yield until_unmoved(lambda: apportion.close(project, MARCH, override="agreed").again)
+        project.books.close()
+
+    told("closed", number, work(), answers)
+
+
+def export(_: str, warehouse: str, number: int, count: int, answers: "Queue[Said]") -> None:
+    """Into the same folder as everybody else; whether this one's journal was noted."""
+
+    def work() -> Iterable[bool]:
+        project = apportion.open_project(project_of(warehouse))
+        for _ in range(count):
+            yield not export_everything(project, project.folder / "together")
+        project.books.close()
+
+    told("exported", number, work(), answers)
+
+
+def export_everything(project: Project, folder: Path) -> bool:
+    folder.mkdir(exist_ok=True)
+    export_focus(project, MARCH, folder)
+    render_all(statements(project, Wanted(MARCH, "team")), "csv", folder, silent)
+    return export_journal(project, MARCH, folder / "journal.csv").again
+
+
+def digests(folder: Path) -> dict[str, str]:
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}

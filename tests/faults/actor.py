@@ -14,7 +14,7 @@ from typing import Any
 
 from pyiceberg.utils.concurrent import ExecutorFactory
 
-from apportion.errors import BooksError
+from apportion.errors import BooksError, ProjectError
 from tests.faults.story import STORIES, Stage, UnheardError
 
 LET_ANYONE_TRACE, ANYONE = 0x59616D61, -1
@@ -45,6 +45,10 @@ def act(story: str, stage: Stage) -> int:
         return REFUSED if error.code in ("database-failed", "warehouse-failed") else BROKE
     except UnheardError:
         return UNHEARD
+    except OSError:
+        return REFUSED  # which the command line says in words
+    except ProjectError as error:
+        return REFUSED if isinstance(error.__cause__, OSError) else BROKE
     return DONE
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.books import postgres
 from tests.faults.injection import Actors, actors, cannot_trace
-from tests.faults.story import Plot, Stage, begin, write_plots
+from tests.faults.story import OF_PROJECTS, Plot, Stage, begin, former_exports, month_of_a_project, write_plots
 
 NUMBERS = count(1)
 NewStage = Callable[[str], Stage]
@@ -25,8 +25,20 @@ def company() -> Iterator[Sequence[Actors]]:
 
 
 @pytest.fixture(scope="session")
-def plots(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Plot]:
-    return write_plots(tmp_path_factory.mktemp("plots"))
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a closed month, and files of former exports."""
+    plain, folder = (tmp_path_factory.mktemp("project") for _ in range(2))
+    month_of_a_project(plain)
+    shutil.copytree(plain, folder, dirs_exist_ok=True)
+    (folder / "out").mkdir()
+    former_exports(folder)
+    shutil.copytree(folder / "out", plain / "out")
+    return plain
+
+
+@pytest.fixture(scope="session")
+def plots(tmp_path_factory: pytest.TempPathFactory, project: Path) -> dict[str, Plot]:
+    return write_plots(tmp_path_factory.mktemp("plots"), project)
 
 
 @pytest.fixture(scope="session")
@@ -36,8 +48,8 @@ def stages(on_sqlite: NewStage, on_postgresql: NewStage | None) -> dict[str, New
 
 
 @pytest.fixture(scope="session")
-def on_sqlite(tmp_path_factory: pytest.TempPathFactory) -> NewStage:
-    """A new stage, set for a story: empty, or with books that have begun."""
+def on_sqlite(tmp_path_factory: pytest.TempPathFactory, project: Path) -> NewStage:
+    """A new stage, set for a story: empty, with books that have begun, or with the project."""
     folder = tmp_path_factory.mktemp("sqlite")
     begun = folder / "begun"
     begun.mkdir()
@@ -47,7 +59,7 @@ def on_sqlite(tmp_path_factory: pytest.TempPathFactory) -> NewStage:
     def new(story: str) -> Stage:
         place = folder / str(next(NUMBERS))
         if story != "begin":
-            shutil.copytree(begun, place)
+            shutil.copytree(project if story in OF_PROJECTS else begun, place)
         else:
             place.mkdir()
         return Stage(place)

@@ -25,7 +25,7 @@ SYNCING = ("fsync", "fdatasync")
 NAMES = {DONE: "done", REFUSED: "refused", UNHEARD: "done, unheard", BROKE: "broke"}
 
 
-@pytest.fixture(params=["go_on", "settle"])
+@pytest.fixture(params=["go_on", "settle", "decide", "export"])
 def sweep(
     request: pytest.FixtureRequest, company: Sequence[Actors], plots: dict[str, Plot], on_sqlite: NewStage
 ) -> Sweep:

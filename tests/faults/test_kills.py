@@ -10,9 +10,11 @@ from tests.faults.sweep import Sweep, spread, tally
 KILL = "signal=SIGKILL"
 ALL = 10**6
 POINTS = {  # in short and in long runs
-    ("sqlite", "go_on"): (56, ALL),
-    ("sqlite", "settle"): (32, ALL),
-    ("sqlite", "begin"): (12, ALL),
+    ("sqlite", "go_on"): (40, ALL),
+    ("sqlite", "settle"): (24, ALL),
+    ("sqlite", "decide"): (12, ALL),
+    ("sqlite", "export"): (12, ALL),
+    ("sqlite", "begin"): (8, ALL),
     ("postgresql", "go_on"): (6, 200),
     ("postgresql", "settle"): (6, 200),
     ("postgresql", "begin"): (2, 100),

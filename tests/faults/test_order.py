@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.conftest import NewStage
 from tests.faults.injection import Actors, Call
-from tests.faults.story import STORIES, Plot, Stage
+from tests.faults.story import OF_PROJECTS, STORIES, Plot, Stage
 
 PAGE = 5000  # more than a page of the log, so that the names in it can be read
 PATH = re.compile(r'[<"](/[^>"]*)[>"]')
@@ -65,5 +65,26 @@ def test_files_and_folders_are_synced_before_the_database_names_them(
         disk.see(call)
     files = [path for path in disk.made if path.suffix]
     assert acknowledged == plots[story].steps
-    assert {path.suffix for path in files} == {".parquet", ".avro", ".json"}
+    assert {path.suffix for path in files} == (set() if story in OF_PROJECTS else {".parquet", ".avro", ".json"})
     assert disk.named == {path.name: "" for path in files}
+
+
+def test_exports_are_synced_before_they_are_named_and_their_names_before_they_are_told(
+    company: Sequence[Actors], plots: dict[str, Plot], on_sqlite: NewStage
+) -> None:
+    stage = on_sqlite("export")
+    loose: set[str] = set()
+    named: set[str] = set()
+    for call in company[0].play("export", stage, strings=PAGE).calls:
+        paths = [path for path in PATH.findall(call.text.partition(") = ")[0]) if path.startswith(str(stage.out))]
+        if call.call == "write" and paths:
+            loose.add(paths[0])
+        elif call.call == "fsync":
+            loose -= {*paths}
+        elif call.call == "rename" and paths:
+            assert paths[0] not in loose, "named before it was synced"
+            named.add(paths[1])
+            loose.add(str(Path(paths[1]).parent))
+        elif "/acknowledged" in call.text and call.call == "openat":
+            assert loose == set(), "told before it was synced"
+    assert named == {str(stage.out / name) for name, _ in plots["export"].states[-1].files}

@@ -63,8 +63,8 @@ def start_s(month: str) -> int:
     return int(datetime.fromisoformat(f"{month}-01").replace(tzinfo=UTC).timestamp())
 
 
-def new_project(folder: Path, policy: str = POLICY) -> Project:
-    making.put(folder / "apportion.toml", SETTINGS)
+def new_project(folder: Path, policy: str = POLICY, settings: str = SETTINGS) -> Project:
+    making.put(folder / "apportion.toml", settings)
     making.put(folder / "policy.yaml", policy)
     return apportion.open_project(folder)
 

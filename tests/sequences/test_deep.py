@@ -12,7 +12,9 @@ import apportion
 from apportion.books.agreed import packed
 from apportion.render.formats import FORMATS, render
 from apportion.render.sheet import report_sheet
+from apportion.render.statement import render as print_statement
 from apportion.reports.statement.shape import to_json
+from apportion.verbs.focus import Form, export_focus
 from apportion.verbs.journal import export_journal
 from apportion.verbs.project import Project
 from apportion.verbs.statement import Wanted, statements
@@ -61,11 +63,27 @@ def stated(level: str) -> Export:
     return lambda project, month, day: "\n".join(map(to_json, statements(project, Wanted(month, level, as_of=day))))
 
 
+def focus(form: str) -> Callable[[Project, str], bytes]:
+    """All files of the month, one after the other."""
+
+    def exported(project: Project, month: str) -> bytes:
+        done = export_focus(project, month, project.folder / form, Form(form))
+        return b"".join((done.folder / name).read_bytes() for name in sorted(done.files))
+
+    return exported
+
+
+def pdf(project: Project, month: str) -> bytes:
+    return print_statement(statements(project, Wanted(month, "team"))[0], "pdf")
+
+
 EXPORTS: Mapping[str, Export] = {
     **{f"{name} {form}": report(name, form) for name, form in zip(REPORTS, cycle(FORMATS), strict=False)},
     **{f"showback {form}": report("showback", form, by="reason") for form in FORMATS},
     "minor units": once_closed(minor),
     "journal": once_closed(booked),
+    **{f"FOCUS {form}": once_closed(focus(form)) for form in ("parquet", "csv")},
+    "PDF statement": once_closed(pdf),
     **{f"statements by {level}": stated(level) for level in NAMED},
 }
 

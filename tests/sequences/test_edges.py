@@ -12,6 +12,7 @@ import pytest
 import apportion
 from apportion.books.shapes import PLAN, Close
 from apportion.engine.minor import minor_units
+from apportion.errors import BooksError
 from tests.sequences.hands import POLICY, ByVerbs, OnBooks, bill_days, decided, postings
 from tests.sequences.judging import Judge, in_minor
 from tests.sequences.model import EXACT, MONTHS, Model, whole
@@ -33,7 +34,7 @@ def restated(month: str, amount: str, team: str = "vision") -> Step:
     return Step("restate", month, (team, ""), Decimal(amount))
 
 
-@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Europe/Berlin"])
+@pytest.mark.parametrize("zone", [pytest.param("Pacific/Kiritimati", marks=pytest.mark.long), "Europe/Berlin"])
 def test_a_month_may_be_closed_from_the_second_after_its_days_of_grace(
     zone: str, by_verbs: Callable[[], ByVerbs], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,7 +79,7 @@ def test_what_is_late_for_an_open_month_before_closed_ones_is_booked_in_it(by_ve
     assert hand.books.runs("correction") == []
 
 
-@pytest.mark.parametrize("amounts", [("0", "0"), ("-5.005", "5")])
+@pytest.mark.parametrize("amounts", [pytest.param(("0", "0"), marks=pytest.mark.long), ("-5.005", "5")])
 def test_a_month_that_comes_to_nothing_is_closed_as_nothing(
     amounts: tuple[str, str], by_verbs: Callable[[], ByVerbs]
 ) -> None:
@@ -125,3 +126,25 @@ def test_currencies_of_no_two_and_three_digits(size: str, on_books: Callable[[],
         assert abs(row["amount"] - exact) < 1
     assert found == {currency: whole(EXACT.scaleb(amount, digits)) for currency, digits in DIGITS.items()}
     assert books.verify(done.head) == []
+
+
+def test_a_month_too_large_for_statements_is_refused_before_anything_is_written(
+    by_verbs: Callable[[], ByVerbs],
+) -> None:
+    hand = by_verbs()
+    hand.deliver(MARCH, {"vision": Decimal("1E18")})
+    hand.apply(Model(), MARCH)
+    before = hand.books.head(), len(hand.books.audit())
+    with pytest.raises(BooksError, match="smallest units of USD") as refused:
+        hand.close(MARCH)
+    assert refused.value.code == "month-too-large"
+    assert (hand.books.head(), len(hand.books.audit()), hand.books.closed_periods()) == (*before, [])
+
+
+def test_the_largest_month() -> None:
+    """Cents in 64 bits; one more, of either sign, is too much."""
+    amounts = {"vision": Decimal("92233720368547758.06"), "speech": Decimal("-0.01")}
+    assert minor_units(postings(MARCH, MARCH, amounts))["amount"].to_pylist() == [2**63 - 2, -1]
+    for more in ("0.01", "-0.01"):
+        with pytest.raises(BooksError, match=f"{2**63} of the smallest units"):
+            minor_units(postings(MARCH, MARCH, {**amounts, "bio": Decimal(more)}))

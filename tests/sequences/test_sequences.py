@@ -12,6 +12,7 @@ from tests.sequences.judging import Judge
 from tests.sequences.model import Model
 from tests.sequences.steps import Step, Taken, steps, take, take_all, take_by_verbs
 
+PHASES = tuple(Phase) if LONG else (Phase.explicit,)  # sequences are drawn where they are quick
 MARCH, APRIL, MAY, JUNE = "2025-03", "2025-04", "2025-05", "2025-06"
 EVERYTHING = [
     Step("restate", MARCH, ("vision", ""), Decimal("60.004")),
@@ -56,21 +57,21 @@ def judged(hand: Hand, some: Sequence[Step], taken: Taken = take) -> str:
     return hand.books.head()
 
 
-@settings(max_examples=1000 if LONG else 3)
+@settings(max_examples=1000 if LONG else 2)
 @given(some=steps(14))
 @example(some=EVERYTHING)
 def test_any_sequence_on_the_books(on_books: Callable[[], Hand], some: list[Step]) -> None:
     assert judged(on_books(), some) == take_all(on_books(), some)
 
 
-@settings(max_examples=100 if LONG else 1)
+@settings(max_examples=100, phases=PHASES)
 @given(some=steps(12, "adjust", "dispute"))
 @example(some=BY_VERBS)
 def test_any_sequence_by_the_verbs(by_verbs: Callable[[], Hand], some: list[Step]) -> None:
     assert judged(by_verbs(), some, take_by_verbs) == take_all(by_verbs(), some, take_by_verbs)
 
 
-@settings(max_examples=50, phases=tuple(Phase) if LONG else (Phase.explicit,))
+@settings(max_examples=50, phases=PHASES)
 @given(some=steps(12))
 @example(some=EVERYTHING)
 def test_both_databases_come_to_the_same_head(

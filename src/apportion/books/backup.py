@@ -21,7 +21,7 @@ from sqlalchemy import Connection, Table, select
 from apportion.books import record
 from apportion.books.catalog import Evidence
 from apportion.books.database import reading
-from apportion.books.fileio import sync_folder
+from apportion.books.drafts import sync_folder
 from apportion.books.ledger import read_head
 from apportion.books.locks import Locks
 from apportion.errors import BooksError

@@ -16,6 +16,8 @@ from typing import Any, Self
 from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO
 from pyiceberg.typedef import EMPTY_DICT, Properties
 
+from apportion.books.drafts import make_folder, sync_folder
+
 LOGICAL, PHYSICAL, WRITTEN = "apportion.logical", "apportion.physical", "apportion.written"
 BUFFER = 1 << 20
 
@@ -124,19 +126,3 @@ class SyncedStream:
         self.closed = True  # torn: named by nobody, swept up by `gc`
         with suppress(OSError):
             self.sink.close()
-
-
-def sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def make_folder(folder: Path) -> None:
-    if folder.is_dir():
-        return
-    make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
-    sync_folder(folder.parent)

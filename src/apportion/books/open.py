@@ -14,9 +14,9 @@ from apportion.books.audit import note
 from apportion.books.books import Books
 from apportion.books.catalog import Evidence
 from apportion.books.database import BUSY_S, connect, reading, sqlite_file, writing
+from apportion.books.drafts import make_folder, sync_folder
 from apportion.books.evolve import FIRST, evolve, evolve_record, mark_current
 from apportion.books.failures import spoken
-from apportion.books.fileio import make_folder, sync_folder
 from apportion.books.locks import Locks
 from apportion.books.names import Names
 from apportion.books.publish import publish

@@ -16,7 +16,7 @@ from apportion.books.audit import note
 from apportion.books.backup import CONTENTS, FILES, FORMAT, ROWS, all_tables
 from apportion.books.catalog import Evidence
 from apportion.books.database import writing
-from apportion.books.fileio import make_folder
+from apportion.books.drafts import make_folder
 from apportion.books.ledger import read_head
 from apportion.books.record import Exact, meta
 from apportion.errors import BooksError, require_equal

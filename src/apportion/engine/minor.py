@@ -4,17 +4,20 @@ A bill's exact sum is rounded once, half to even, and shared down its tree: cost
 component, pool, reason and cause of a charge. Each node is less than one unit from its exact amount.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import pyarrow as pa
 
 from apportion.engine.rounding import Leaf, descend
+from apportion.errors import BooksError
 from apportion.model.currencies import grains_per_minor
 from apportion.model.money import half_even, to_grains
 from apportion.model.rows import MINOR, MINOR_KEY, TEXT
 
 ROOT = 2  # bill and currency
+LARGEST = 2**63 - 1  # of minor units in 64 bits
 APART = pa.schema(
     [*(MINOR.field(name) for name in MINOR_KEY), pa.field("run", TEXT, nullable=False), MINOR.field("amount")]
 )
@@ -30,7 +33,22 @@ def minor_units(posted: pa.Table) -> pa.Table:
     for (_, currency), group in groupby(ordered, key=lambda item: item[0][:ROOT]):
         items, unit = list(group), grains_per_minor(currency)
         descend(items, ROOT, half_even(sum(grains for _, grains in items), unit), unit, given)
+    refuse_too_large(given)
     return table_of(MINOR, [(*leaf, amount) for leaf, amount in sorted(given.items()) if amount])
+
+
+def refuse_too_large(given: Mapping[Leaf, int]) -> None:
+    """All of a currency together, whatever their signs: so no sum of some of them is too large either."""
+    sizes: Counter[str] = Counter()
+    for (_, currency, *_), amount in given.items():
+        sizes[currency] += abs(amount)
+    for currency, size in sorted(sizes.items()):
+        if size > LARGEST:
+            raise BooksError(
+                "month-too-large",
+                f"the month comes to {size} of the smallest units of {currency}, and at most {LARGEST} can be stated",
+                hint="see whether a bill's amounts or its currency are wrong; `apportion report showback` shows them",
+            )
 
 
 def apart(minor: pa.Table, others: pa.Table) -> pa.Table:

@@ -52,10 +52,11 @@ def close(project: Project, period: Period | str, override: str = "", step: Step
     if not override and not all(look.good for look in found):
         return Outcome(str(period), found, None)
     step(f"closing {period}", 0, 0)
+    minor = minor_units(project.books.posted(str(period)))
     closing = Close(
         period=str(period),
         policy_version=posted_with(project, period, runs),
-        minor=minor_units(project.books.posted(str(period))),
+        minor=minor,
         checks={look.name: ("" if look.good else "no: ") + look.text for look in found},
         expected_head=head,
         why=override,

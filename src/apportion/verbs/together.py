@@ -1,60 +1,50 @@
 """Files that appear together: written under other names, synced, then named in their order. What failed before that changes nothing."""
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from apportion.books.fileio import sync_folder
+from apportion.books.drafts import Draft, draft, make_folder, sync_folder
 
 BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """`files` by name, each where it is while it has none."""
+    """Of two who write the same files at once, the second waits for the first, if both begin with the same one."""
 
     folder: Path
-    files: dict[str, Path] = field(default_factory=dict)
+    held: ExitStack
+    drafts: dict[str, Draft] = field(default_factory=dict)
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """Each where it is while it has no name."""
+        return {name: made.place for name, made in self.drafts.items()}
 
     @contextmanager
     def file(self, name: str) -> Iterator[IO[bytes]]:
-        handle, scratch = tempfile.mkstemp(dir=self.folder, prefix=f".{name}.", suffix=".part")
-        self.files[name] = Path(scratch)
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        self.files[name].chmod(0o666 & ~umask())
+        made = self.drafts[name] = self.held.enter_context(draft(self.folder / name))
+        yield made.file
+        made.sync()
 
     def sha256(self, name: str) -> str:
         found = hashlib.sha256()
-        with self.files[name].open("rb") as file:
+        with self.drafts[name].place.open("rb") as file:
             while block := file.read(BLOCK):
                 found.update(block)
         return found.hexdigest()
 
 
-def umask() -> int:
-    """What a file of one's own would be allowed; it can only be asked by setting it."""
-    now = os.umask(0o077)
-    os.umask(now)
-    return now
-
-
 @contextmanager
 def together(folder: Path) -> Iterator[Together]:
-    folder.mkdir(parents=True, exist_ok=True)
-    made = Together(folder)
-    try:
+    make_folder(folder.absolute())
+    with ExitStack() as held:
+        made = Together(folder, held)
         yield made
-        for name, scratch in made.files.items():
-            scratch.replace(folder / name)
+        for each in made.drafts.values():
+            each.name()
         sync_folder(folder)
-    finally:
-        for scratch in made.files.values():
-            scratch.unlink(missing_ok=True)

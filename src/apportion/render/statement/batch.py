@@ -11,6 +11,7 @@ from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from threading import Thread
 
+from apportion.books.drafts import draft, make_folder, sync_folder
 from apportion.errors import require_equal
 from apportion.render.statement import render
 from apportion.reports.statement.shape import Statement
@@ -24,11 +25,12 @@ def render_all(statements: Sequence[Statement], form: str, folder: Path, step: S
     """Paths in the order of the statements. An interrupt stops the workers after the files that they are at."""
     paths = [folder / file_name(statement, form) for statement in statements]
     require_equal("different names of files", len(paths), len(set(paths)))
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.absolute())
     jobs = [(statement, form, path) for statement, path in zip(statements, paths, strict=True)]
     what, total = f"printing statements ({form})", len(jobs)
     for done, _ in enumerate(map(write, jobs) if total <= FEW else by_workers(jobs), start=1):
         step(what, done, total)
+    sync_folder(folder)
     return paths
 
 
@@ -71,15 +73,10 @@ def write(job: tuple[Statement, str, Path]) -> Path:
     """Under another name first, and on the disk before it gets its own."""
     statement, form, path = job
     made = render(statement, form)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with draft.open("wb") as file:
-            file.write(made)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with draft(path) as drafted:
+        drafted.file.write(made)
+        drafted.sync()
+        drafted.name()
     return path
 
 
