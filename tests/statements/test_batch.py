@@ -25,11 +25,13 @@ SMALL = Size(projects=2, users=2, workloads=2)
 MANY = 3000
 PATIENCE_S = 60
 RUN = """
+import signal
 import sys
 from pathlib import Path
 from apportion.render.statement.batch import render_all
 from tests.statements.test_batch import many
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
     render_all(many(), "md", Path(sys.argv[1]), lambda *_: None)
 """
 
