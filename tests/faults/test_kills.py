@@ -10,8 +10,8 @@ from tests.faults.sweep import Sweep, spread, tally
 KILL = "signal=SIGKILL"
 ALL = 10**6
 POINTS = {  # in short and in long runs
-    ("sqlite", "go_on"): (40, ALL),
-    ("sqlite", "settle"): (24, ALL),
+    ("sqlite", "go_on"): (34, ALL),
+    ("sqlite", "settle"): (22, ALL),
     ("sqlite", "decide"): (12, ALL),
     ("sqlite", "export"): (12, ALL),
     ("sqlite", "begin"): (8, ALL),

@@ -52,6 +52,7 @@ def test_the_main_job_by_the_settings(run: Run, tiny: Path) -> None:
     assert run(*at, "verify").code == 0
 
 
+@pytest.mark.long  # two minutes of Spark; its golden cases, drawn worlds and projects are compared in every run
 def test_the_demo_month(tmp_path: Path) -> None:
     """As `make run` makes it: 50,000 workloads, posted by DuckDB and planned again by Spark."""
     done = apportion.demo(tmp_path / "demo")

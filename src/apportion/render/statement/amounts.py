@@ -114,7 +114,9 @@ def part_section(part: Part, statement: Statement) -> Section:
 
 
 def children(statement: Statement) -> list[Section]:
-    if not statement.children:
+    """Left out where a part says the same: a team's children are its projects."""
+    own = {line.name: line.amount for line in statement.children}
+    if not own or any({line.name: line.amount for line in part.lines} == own for part in statement.parts):
         return []
     title = "One level below"
     return [Section(title, tables=(lines_table(title, statement.children, statement, "name"),))]

@@ -185,10 +185,11 @@ def changes(made: Sections, key: Key) -> tuple[Change, ...]:
 def parts(made: Sections, key: Key, owed: int) -> Iterator[Part]:
     """Dimensions and facets that tell something apart."""
     for by, sums in made.parts.items():
-        now, before = sums.get(key, {}), made.parts_before[by].get(key, {})
+        compared = made.before is not None and by != "bill"  # a bill is of one month: there is nothing before it
+        now, before = sums.get(key, {}), made.parts_before[by].get(key, {}) if compared else {}
         names = {name for (name,) in (*now, *before)}
         if names - {""}:
-            yield Part(by, lines(flat(now, names), flat(before, names), known=made.before is not None))
+            yield Part(by, lines(flat(now, names), flat(before, names), known=compared))
     found = made.faceted.get(key, {})
     for facet in FACETS:
         amounts = {value: int(amount) for (name, value), amount in found.items() if name == facet}
