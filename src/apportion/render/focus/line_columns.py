@@ -27,6 +27,16 @@ BILLED_AS_EFFECTIVE = pa.array(["Tax", "Credit"])
 ALIKE = ("pool", "reason", "cause", "cost_centre", "department", "team", "project", "user")
 
 
+def in_effect(lines: pa.Table, said: Columns) -> Columns:
+    """A late line, or one without length, takes effect over the month that it is billed in."""
+    early = pc.less(lines["charge_start_s"], lines["billing_start_s"])
+    late = pc.or_(early, pc.less_equal(lines["charge_end_s"], lines["charge_start_s"])).combine_chunks()
+    return {
+        "ChargePeriodStart": pc.if_else(late, said["BillingPeriodStart"], said["ChargePeriodStart"]),
+        "ChargePeriodEnd": pc.if_else(late, said["BillingPeriodEnd"], said["ChargePeriodEnd"]),
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Cells:
     """Which line pays how much of which posting; they stand by line."""
@@ -102,6 +112,7 @@ def dimension_columns(lines: pa.Table, issue: Issue) -> Columns:
         if name in made and not name.startswith("Allocated") and lines[name].type != lines.schema.field("Tags").type:
             made[name] = lines[name].combine_chunks().cast(NUMBERS.get(name, pa.string()), safe=False)
     made |= {name: moments(lines[column]) for name, column in TIMES.items()}
+    made |= in_effect(lines, made)
     made["Tags"] = tags(lines["Tags"])
     made["BillingCurrency"] = lines["posted_currency"].combine_chunks()
     made |= {
