@@ -7,7 +7,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
@@ -87,14 +87,7 @@ def told_rows(documents: Sequence[Kept]) -> list[tuple[object, ...]]:
 
 
 def keep(connection: Connection, period: str, documents: Sequence[Document]) -> None:
-    rows = [
-        {
-            "period": period,
-            **{name: getattr(kept_of(one), name) for name in TOLD},
-            "body": zlib.compress(one.text.encode()),
-        }
-        for one in documents
-    ]
+    rows = [{"period": period, **asdict(kept_of(one)), "body": zlib.compress(one.text.encode())} for one in documents]
     if rows:
         connection.execute(insert(record.documents), rows)
 

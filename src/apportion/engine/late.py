@@ -15,14 +15,13 @@ import pyarrow.compute as pc
 
 from apportion.engine.digest import digest_of
 from apportion.engine.lines import Bill, labelled, place_all
-from apportion.engine.plan import Plan
+from apportion.engine.plan import BOUNDS, Plan
 from apportion.model.kinds import kinds
 from apportion.model.money import total_of
 from apportion.model.rows import BILL_DAYS, POSTING_KEY, POSTINGS
 from apportion.model.times import Period, local_day
 from apportion.policy.document import Policy
 
-BOUNDS = ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s")
 OF_THE_BILL = ("currency", "time_zone", "basis", "fx")  # what a bill is and comes to is said by its own month
 
 

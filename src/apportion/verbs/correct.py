@@ -10,13 +10,13 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 
 from apportion.books.shapes import CORRECTION, Run, StoredPlan, StoredRun
+from apportion.engine.late import summed
 from apportion.model.rows import BILL_DAYS, POSTINGS
 from apportion.model.times import Interval, Period, parse_period
 from apportion.verbs.corrections import runs_of
 from apportion.verbs.project import Project
 
 UTC = ZoneInfo("UTC")
-DAY_KEY = [name for name in BILL_DAYS.names if name != "amount"]
 
 
 def open_after(project: Project, period: Period) -> Period:
@@ -35,23 +35,12 @@ def correction(project: Project, plan: StoredPlan, difference: pa.Table, run_id:
         policy_version=plan.policy_version,
         inputs=plan.inputs,
         postings=difference.set_column(place, POSTINGS.field(place), pa.repeat(pa.scalar(booked), len(difference))),
-        bill_days=by_day(difference),
+        bill_days=summed(difference, BILL_DAYS),
         expected_head=plan.head,
         engine=str(plan.summary.get("engine", "duckdb")),
         kind=CORRECTION,
         about=plan.period,
         cause=cause_of(project, plan),
-    )
-
-
-def by_day(postings: pa.Table) -> pa.Table:
-    """By how much each bill changes, per day and component."""
-    sums = postings.group_by(DAY_KEY).aggregate([("amount", "sum")])
-    return (
-        sums.select([*DAY_KEY, "amount_sum"])
-        .rename_columns([*DAY_KEY, "amount"])
-        .select(BILL_DAYS.names)
-        .cast(BILL_DAYS)
     )
 
 
