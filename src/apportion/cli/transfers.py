@@ -10,12 +10,12 @@ SHOWN = ("bill", "component", "pool", "day", "reason", "cause")
 
 
 def transfer_sheet(project: "Project", title: str, value: object, run_id: str) -> "Sheet":
-    from apportion.books.ledger import CONTRA
     from apportion.render.sheet import Sheet, Table
     from apportion.reports.report import Column
+    from apportion.verbs.corrections import owners_side
     from apportion.verbs.transfers import path_of
 
-    entries = [row for row in project.books.entries(run_id=run_id).to_pylist() if not row["account"].startswith(CONTRA)]
+    entries = owners_side(project, [run_id]).to_pylist()
     columns = (
         Column("posting", "posting"),
         Column("owner", "owner"),

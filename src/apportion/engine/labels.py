@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.rows import FOCUS_TEXT
-from apportion.policy.match import pieces
+from apportion.policy.match import labels_in
 
 SPARSE = 4
 OWN_COLUMNS = ("component", "source", "line_type", "status")  # of cost lines, beside FOCUS's
@@ -27,7 +27,7 @@ class Combinations:
 
 def named_in(templates: Iterable[str]) -> set[str]:
     """The labels that templates ask for."""
-    return {part for template in templates for kind, part in pieces(template) if kind == "label"}
+    return {label for template in templates for label in labels_in(template)}
 
 
 def keys_of(column: pa.ChunkedArray) -> list[str]:

@@ -8,7 +8,7 @@ from apportion.model.rows import FOCUS_NUMBERS, FOCUS_TEXT
 from apportion.policy.checks import Finding
 from apportion.policy.clause import nearest
 from apportion.policy.document import Policy
-from apportion.policy.match import Selector, literal, pieces
+from apportion.policy.match import Selector, labels_in, literal
 from apportion.policy.methods import MATTERS_WITH
 from apportion.policy.pools import Pool
 from apportion.policy.tree import Path
@@ -116,7 +116,7 @@ def _of_nodes(policy: Policy) -> Iterator[Finding]:
     for step, rule in enumerate(policy.nodes):
         for label in sorted(rule.when.keys):
             yield from _no_column(label, ("nodes", step, "when", label), key=True)
-        for label in sorted(part for kind, part in pieces(rule.node) if kind == "label"):
+        for label in sorted(labels_in(rule.node)):
             yield from _no_column(label, ("nodes", step, "node"))
 
 

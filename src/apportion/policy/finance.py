@@ -8,7 +8,7 @@ from apportion.model.rows import REASONS
 from apportion.model.times import Period
 from apportion.policy.clause import Clause, nearest, shown, wrong
 from apportion.policy.fields import TEXT_SCHEMA, Name, Text, read_text
-from apportion.policy.match import LONGEST_GLOB, fill, pieces
+from apportion.policy.match import LONGEST_GLOB, fill, labels_in
 
 OTHERWISE, CLEARING = "otherwise", "clearing"
 PLACEHOLDERS = ("number", "period", "year")
@@ -36,7 +36,7 @@ def read_reason(given: Any) -> str:
 def read_number_template(given: Any) -> str:
     template = read_text(given)
     try:
-        named = [part for kind, part in pieces(template) if kind == "label"]
+        named = labels_in(template)
     except ValueError:
         raise wrong("policy-template", f"{template!r} has a brace without its other half", hint=KNOWN) from None
     for name in named:

@@ -129,6 +129,11 @@ def pieces(template: str) -> tuple[tuple[str, str], ...]:
     return tuple(_pieces(template))
 
 
+def labels_in(template: str) -> list[str]:
+    """The labels that a template asks for, in their order."""
+    return [part for kind, part in pieces(template) if kind == "label"]
+
+
 def _pieces(template: str) -> Iterator[tuple[str, str]]:
     end = 0
     while end < len(template):

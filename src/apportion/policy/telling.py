@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from apportion.policy.clause import Clause
 from apportion.policy.document import Policy
-from apportion.policy.match import Glob, Selector, pieces
+from apportion.policy.match import Glob, Selector, labels_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,6 @@ def told_by(policies: Iterable[Policy]) -> Telling:
         for key, glob in asked_in(policy):
             globs.setdefault(key, set()).add(glob)
     return Telling(frozenset(users), frozenset(fixed), {key: frozenset(some) for key, some in globs.items()})
-
-
-def labels_in(template: str) -> list[str]:
-    return [part for kind, part in pieces(template) if kind == "label"]
 
 
 def asked_in(value: object) -> Iterator[tuple[str, Glob]]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.ledger import CONTRA
 from apportion.books.shapes import COMPUTED, CORRECTION, StoredRun
 from apportion.model.rows import POSTINGS
 from apportion.model.times import Period
@@ -12,7 +13,6 @@ from apportion.reports.corrections import Corrected, Correction
 from apportion.reports.corrections import corrections as told
 from apportion.verbs.project import Project
 
-OWNERS = "team:"  # their side of the double entry
 BY = ("cost_centre", "department", "team", "project", "user", "component", "pool")
 
 
@@ -64,5 +64,10 @@ def one_of(project: Project, run: StoredRun, before: str) -> Corrected:
 
 
 def change_of(project: Project, run: StoredRun) -> pa.Table:
-    entries = project.books.entries(run_id=run.run_id)
-    return entries.filter(pc.starts_with(entries["account"], OWNERS)).select(POSTINGS.names).cast(POSTINGS)
+    return owners_side(project, [run.run_id]).select(POSTINGS.names).cast(POSTINGS)
+
+
+def owners_side(project: Project, run_ids: Sequence[str]) -> pa.Table:
+    """What runs posted to owners, without the bills' own side of the double entry."""
+    rows = project.books.entries(run_id=run_ids)
+    return rows.filter(pc.invert(pc.starts_with(rows["account"], CONTRA)))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.books.ledger import CONTRA
 from apportion.books.shapes import CLOSE, CORRECTION, PLAN, StoredRun
 from apportion.engine.minor import minor_units, table_of
 from apportion.errors import ApportionError
@@ -19,7 +18,7 @@ from apportion.policy.document import Policy
 from apportion.reports.statement.drivers import changes
 from apportion.reports.statement.facts import CHANGES, OWNER, WAS, Facts, Ran, Words
 from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
-from apportion.verbs.corrections import before_run, runs_of
+from apportion.verbs.corrections import before_run, owners_side, runs_of
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.stating.placing import carried, placed
@@ -75,11 +74,6 @@ class Shelf:
     def charges(self) -> int | None:
         """The snapshot of the charges that stood then; None for that of now."""
         return None if self.until_s is None else self.project.books.charges_then(self.until_s)
-
-
-def owners_side(project: Project, run_ids: list[str]) -> pa.Table:
-    rows = project.books.entries(run_id=run_ids)
-    return rows.filter(pc.invert(pc.starts_with(rows["account"], CONTRA)))
 
 
 def shelf_of(project: Project, until_s: int | None = None) -> Shelf:
