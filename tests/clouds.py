@@ -29,7 +29,7 @@ import pytest
 from obstore.store import AzureStore, ObjectStore, S3Store
 
 from tests.loopback import listening
-from tests.servers import AZURITE_HERE, has_azurite
+from tests.servers import ROOT, has_node
 
 BUCKET = "bills"
 START_S = 60
@@ -216,10 +216,10 @@ def etag_of(meta: Mapping[str, Any]) -> str:
 
 @contextmanager
 def azurite() -> Iterator[Cloud]:
-    if not has_azurite():
+    if not has_node("azurite"):
         pytest.skip("no Azurite: install nodejs and npm, then run `python tests/servers.py`")
     port = free_port()
-    program = str(AZURITE_HERE / "node_modules/.bin/azurite-blob")
+    program = str(ROOT / ".servers/azurite/node_modules/.bin/azurite-blob")
     options = ["--skipApiVersionCheck", "--disableTelemetry", "--inMemoryPersistence", "--silent"]
     with running([program, "--blobHost", "127.0.0.1", "--blobPort", str(port), *options], port) as url:
         make_container(url, BUCKET)

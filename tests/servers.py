@@ -37,16 +37,20 @@ PROGRAMS = (
         )
     ),
     Program("sshd", "openssh-server", "commands over ssh", "/usr/sbin"),
-    Program("node", "nodejs", "Azure Blob storage"),
-    Program("npm", "npm", "Azure Blob storage"),
+    Program("chromium", "chromium", "the pages in a browser"),
+    Program("node", "nodejs", "Azure Blob storage, OpenID Connect, axe"),
+    Program("npm", "npm", "Azure Blob storage, OpenID Connect, axe"),
 )
 ROOT = Path(__file__).resolve().parents[1]
-AZURITE = ROOT / "tests/azurite"  # what npm installs, by version and hash
-AZURITE_HERE = ROOT / ".servers/azurite"
+NODE = {
+    "azurite": "the tests of Azure Blob storage",
+    "node": "the tests of logins, and axe over the pages",
+}  # tests/NAME: what npm installs into .servers/NAME, by version and hash
 VALIDATOR = (
     ROOT / "tests/focus_validator/requirements.lock"
 )  # what its environment holds: it wants other versions than we do, and Python 3.12
 VALIDATOR_HERE = ROOT / ".servers/focus-validator"
+LOCK = "package-lock.json"
 UV = Path(sys.executable).parent / "uv"
 
 
@@ -77,23 +81,24 @@ def install(packages: list[str]) -> str:
     return "" if done is None or done.returncode == 0 else (done.stderr or done.stdout).strip().splitlines()[-1]
 
 
-def has_azurite() -> bool:
+def has_node(name: str) -> bool:
     """As locked now, not as it was once."""
-    lock = AZURITE_HERE / "package-lock.json"
-    program = AZURITE_HERE / "node_modules/.bin/azurite-blob"
-    return program.exists() and lock.exists() and lock.read_bytes() == (AZURITE / lock.name).read_bytes()
+    wanted, lock = ROOT / "tests" / name / LOCK, ROOT / ".servers" / name / LOCK
+    there = (lock.parent / "node_modules").exists()
+    return there and lock.exists() and lock.read_bytes() == wanted.read_bytes()
 
 
-def install_azurite() -> str:
+def install_node(name: str) -> str:
     """What went wrong, or nothing. No script of a package runs."""
-    AZURITE_HERE.mkdir(parents=True, exist_ok=True)
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(AZURITE / name, AZURITE_HERE / name)
+    here = ROOT / ".servers" / name
+    here.mkdir(parents=True, exist_ok=True)
+    for file in ("package.json", LOCK):
+        shutil.copy(ROOT / "tests" / name / file, here / file)
     command = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
     try:
         done = subprocess.run(
             command,
-            cwd=AZURITE_HERE,
+            cwd=here,
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
@@ -164,10 +169,12 @@ def main() -> None:
         if not is_here(program):
             remedy = f"on Debian and Ubuntu: apt-get install {program.package}"
             print(f"Skipping the tests of {program.tests}: {program.command} is missing ({remedy})", file=sys.stderr)
-    if not has_azurite() and shutil.which("npm") and not os.environ.get("APPORTION_NO_INSTALL"):
-        print("Installing Azurite into .servers/ for the tests", file=sys.stderr)
-        if trouble := install_azurite():
-            print("Skipping the tests of Azure Blob storage: npm failed:", trouble, file=sys.stderr)
+    for name, tests in NODE.items():
+        if has_node(name) or not shutil.which("npm") or os.environ.get("APPORTION_NO_INSTALL"):
+            continue
+        print(f"Installing what {tests} need into .servers/{name}", file=sys.stderr)
+        if trouble := install_node(name):
+            print(f"Skipping {tests}: npm failed:", trouble, file=sys.stderr)
     if not has_validator() and not os.environ.get("APPORTION_NO_INSTALL"):
         print("Installing the FOCUS validator into .servers/ for the tests", file=sys.stderr)
         if trouble := install_validator():

@@ -3,6 +3,8 @@
 import getpass
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +59,22 @@ def beginning(connection: Connection) -> str:
     return rows_digest(rows) if rows else GENESIS
 
 
+ACTING: ContextVar[str] = ContextVar("acting", default="")
+
+
+@contextmanager
+def acting(name: str) -> Iterator[None]:
+    """Whatever is done here is done by that person, whoever runs the program."""
+    before = ACTING.set(name)
+    try:
+        yield
+    finally:
+        ACTING.reset(before)
+
+
 def user() -> str:
+    if ACTING.get():
+        return ACTING.get()
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # a number without a name, as in many containers

@@ -17,6 +17,7 @@ from apportion.books.catalog import Evidence
 from apportion.books.close import close, read_close
 from apportion.books.database import reading, writing
 from apportion.books.documents import last_number, read_texts
+from apportion.books.doors import Doors
 from apportion.books.erase import Erased, erase, look
 from apportion.books.failures import spoken
 from apportion.books.gc import collect
@@ -43,6 +44,7 @@ from apportion.books.shapes import (
     TableVersion,
     Transfer,
 )
+from apportion.books.state import read_state
 from apportion.books.tables import EVIDENCE
 from apportion.books.transfers import read_transfers, transfer
 from apportion.books.verify import verify
@@ -59,6 +61,7 @@ class Books:
         self.names = names
         self.engine = evidence.engine
         self.locks = locks
+        self.doors = Doors(self.engine)
 
     def ingest(self, delivery: Delivery) -> Receipt:
         with spoken():
@@ -272,6 +275,11 @@ class Books:
     def head(self, period: str | None = None) -> str:
         with spoken(), reading(self.engine) as connection:
             return ledger.read_head(connection, None if period is None else str(period))
+
+    def state(self) -> str:
+        """Another whenever something was recorded."""
+        with spoken(), reading(self.engine) as connection:
+            return read_state(connection)
 
     def verify(self, head: str | None = None) -> list[Finding]:
         with spoken():

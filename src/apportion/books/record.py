@@ -24,7 +24,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from apportion.model.money import DIGITS, PLACES, plain
 from apportion.model.rows import POSTING_KEY
 
-SCHEMA_VERSION = "3"
+SCHEMA_VERSION = "4"
 
 
 class Exact(TypeDecorator[Decimal]):
@@ -132,6 +132,49 @@ rewritten = Table(
     "rewritten", record,
     whole("erasure", key=True), text("path", key=True), text("table"), text("sha256"), whole("rows"), text("control"), text("content"),
     text("was_path"), text("was_sha256"), whole("was_rows"), text("was_control"), text("was_content"),
+)  # fmt: skip
+# Who comes in by the pages and the API: nothing that opens a door lies here as it is, only its hash.
+sessions = Table(
+    "sessions", record,
+    text("sha256", key=True), text("name"), text("role"), text("teams"), text("by"), whole("made_s"), whole("until_s"),
+)  # fmt: skip
+tickets = Table(
+    "tickets",
+    record,
+    text("sha256", key=True),
+    text("kind"),
+    text("value"),
+    whole("until_s"),
+)  # one-time links, logins under way
+logins = Table(
+    "logins", record, text("name", key=True), text("role"), text("teams"), text("by"), whole("first_s"), whole("last_s"),
+)  # fmt: skip
+tokens = Table(
+    "tokens", record,
+    text("id", key=True), Column("sha256", Text, nullable=False, unique=True), text("label"), text("owner"), text("role"), text("teams"),
+    text("deeds"), whole("made_s"), whole("until_s"), whole("used_s"), whole("revoked_s"),
+)  # fmt: skip
+# What people set, propose and ask to be told of.
+budgets = Table(
+    "budgets", record,
+    Column("seq", Seq, primary_key=True), text("team"), text("project"), text("since"), text("currency"), Column("amount", Exact, nullable=False),
+    text("why"), text("who"), whole("at_s"),
+)  # fmt: skip
+proposals = Table(
+    "proposals", record,
+    whole("number", key=True), text("base"), text("text"), text("why"), text("who"), whole("at_s"), text("status"), text("ended_by"), whole("ended_s"),
+)  # fmt: skip
+pushes = Table(
+    "pushes", record, text("who", key=True), text("key", key=True), text("sha256"), text("answer"), whole("at_s"),
+)  # fmt: skip
+hooks = Table(
+    "hooks", record,
+    text("id", key=True), text("url"), text("secret"), text("events"), text("teams"), text("who"), whole("made_s"), whole("ended_s"),
+)  # fmt: skip
+tellings = Table(
+    "tellings", record,
+    Column("seq", Seq, primary_key=True), text("hook"), text("event"), text("about"), text("body"), whole("made_s"), whole("due_s"),
+    whole("tries"), whole("done_s"), text("answer"), Index("tellings_due", "done_s", "due_s"),
 )  # fmt: skip
 audit = Table(
     "audit", record,

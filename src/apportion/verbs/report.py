@@ -27,6 +27,7 @@ from apportion.verbs.periods import label
 from apportion.verbs.project import Project
 from apportion.verbs.settings import nearest
 
+Reading = Callable[[Project, list[Period], int | None], Record]
 REPORTS: Mapping[str, Callable[..., Report]] = {
     "showback": showback,
     "trend": trend,
@@ -44,6 +45,13 @@ def report(
 
     The option `as_of` is a day: as the books stood at its end. Others are the report's own, such as `by`.
     """
+    return report_from(read_record, project, name, periods, where, **options)
+
+
+def report_from(
+    read: Reading, project: Project, name: str, periods: str | list[Period], where: Sequence[str] = (), **options: str
+) -> Report:
+    """Of a record that is read in another way: kept from before, or only what somebody may see."""
     if name not in (*REPORTS, "corrections"):
         raise ProjectError(
             "unknown-report", f"there is no report {name!r}", hint=nearest(name, [*REPORTS, "corrections"], "reports")
@@ -56,7 +64,7 @@ def report(
         booked = [one for month in months for one in corrected(project, month, until_s)]
         made = report_corrections(label(months), booked, project.books.head(), where=filters, **options)
     else:
-        record = only(read_record(project, months, until_s), filters, name)
+        record = only(read(project, months, until_s), filters, name)
         own = (carriers(project, agreed, months[-1]),) if name == "idle" else ()
         made = REPORTS[name](record, *own, **options)
     notes = [f"Only {where_text(filters)}."] if filters else []

@@ -1,0 +1,28 @@
+"""`apportion serve`."""
+
+from typing import Annotated
+
+import typer
+
+from apportion.cli.output import say
+from apportion.cli.verb import Answer, Call, verb
+
+
+def serve(
+    call: Call,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8765,
+    processes: Annotated[int, typer.Option(help="How many processes answer.", min=1)] = 1,
+) -> Answer:
+    """Show the pages and answer the REST API, until Ctrl-C.
+
+    On loopback it prints a link that logs you in once; elsewhere [web] of apportion.toml says how people log in.
+    """
+    from apportion.web.serve import serve as run
+
+    run(call.project(), host, port, processes, say)
+    return Answer()
+
+
+def add_to(app: typer.Typer) -> None:
+    verb(app, "serve", output=False)(serve)

@@ -1,0 +1,66 @@
+"""Charts as Vega-Lite: plain values, drawn by the browser. A team has its colour everywhere, idle is always grey, what is not complete is hatched.
+
+Days are sent as texts and drawn in their order: as times, a browser west of Greenwich shows the day before.
+"""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from apportion.model.rows import SYSTEM_OWNERS
+
+# Okabe and Ito's colours for all eyes, without black (ink) and grey (idle); then the same, darker and lighter.
+COLOURS = (
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800",
+    "#004b76", "#9c6b00", "#006b4f", "#8f4a73", "#2a7fa8", "#923f00", "#7a7000",
+    "#6aaed6", "#f2c466", "#5cc4a5", "#e3b3cd", "#9ad3f2", "#ee9a5c", "#d9cc52",
+)  # fmt: skip
+GREYS = {"_idle": "#9aa0a6", "_unallocated": "#6b7075", "_residual": "#c3c7cb"}
+Spec = dict[str, Any]
+
+
+def colours(teams: Sequence[str]) -> dict[str, str]:
+    """By the order in which the policy names them; the system's own owners are grey."""
+    own = [team for team in teams if team not in SYSTEM_OWNERS]
+    return {team: COLOURS[n % len(COLOURS)] for n, team in enumerate(own)} | GREYS
+
+
+def number(amount: Decimal | int | None) -> float:
+    """For drawing alone: nothing is computed from it."""
+    return float(amount or 0)
+
+
+def base(values: Sequence[Mapping[str, Any]], height: int = 260) -> Spec:
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "data": {"values": list(values)},
+        "width": "container",
+        "height": height,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+    }
+
+
+def colour_by(field: str, palette: Mapping[str, str], order: Sequence[str]) -> Spec:
+    names = list(order)
+    scale = {"domain": names, "range": [palette.get(name, COLOURS[0]) for name in names]}
+    return {"field": field, "type": "nominal", "scale": scale, "title": None}
+
+
+def stacked_days(
+    values: Sequence[Mapping[str, Any]], palette: Mapping[str, str], order: Sequence[str], unit: str
+) -> Spec:
+    """Bars of days, a colour for each owner. A value is {day, owner, amount, complete}."""
+    return {
+        **base(values),
+        "mark": {"type": "bar", "tooltip": True},
+        "encoding": {
+            "x": {"field": "day", "type": "ordinal", "title": None, "axis": {"labelAngle": 0, "labelOverlap": True}},
+            "y": {"field": "amount", "type": "quantitative", "title": unit, "stack": "zero"},
+            "color": colour_by("owner", palette, order),
+            "order": {"field": "rank", "type": "quantitative"},
+            "fillOpacity": {"condition": {"test": "datum.complete === false", "value": 0.35}, "value": 1},
+            "strokeDash": {"condition": {"test": "datum.complete === false", "value": [3, 2]}, "value": [1, 0]},
+            "stroke": {"condition": {"test": "datum.complete === false", "field": "owner", "type": "nominal", "legend": None}, "value": None},
+            "tooltip": [{"field": name, "type": "nominal"} for name in ("day", "owner", "shown")],
+        },
+    }  # fmt: skip

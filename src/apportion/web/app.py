@@ -1,0 +1,38 @@
+"""The server: pages and API over one project, in as many processes as one likes."""
+
+import os
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+
+from apportion import __version__
+from apportion.web.api import API
+from apportion.web.desk import Desk
+from apportion.web.door import link
+from apportion.web.faults import add_faults
+from apportion.web.frame import STATIC
+from apportion.web.guards import add_guards
+from apportion.web.pages import ACTIONS, ROUTES
+from apportion.web.routes import add_pages
+
+FOLDER = "APPORTION_SERVED"  # how several processes learn which project they serve
+
+
+def create_app(folder: Path) -> FastAPI:
+    app = FastAPI(
+        title="Apportion", version=__version__, docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json"
+    )
+    app.state.desk = Desk(folder)
+    add_guards(app)
+    add_faults(app)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.include_router(link.router)
+    app.include_router(API)
+    add_pages(app, ROUTES, ACTIONS)
+    return app
+
+
+def served() -> FastAPI:
+    """For a server that starts its processes by itself."""
+    return create_app(Path(os.environ[FOLDER]))

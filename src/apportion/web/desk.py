@@ -1,0 +1,84 @@
+"""The open project as pages and API read it. An answer is kept as long as the books stand where they stood, and made once however many ask."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from apportion.books.open import Books
+from apportion.model.times import Period
+from apportion.reports.report import Record
+from apportion.verbs.project import Project, open_project
+from apportion.verbs.report import read_record
+from apportion.verbs.settings import FILE
+
+KEPT = 512  # answers
+Answer = TypeVar("Answer")
+
+
+class Desk:
+    """One in each server process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._project = open_project(folder)
+        self._stamp = self._files()
+        self._state: Hashable = None
+        self._kept: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def project(self) -> Project:
+        """Read anew when apportion.toml or the policy was edited; the books stay open."""
+        with self._lock:
+            stamp = self._files()
+            if stamp != self._stamp:
+                books = self._project.books
+                self._project = open_project(self.folder)
+                self._project.__dict__["books"] = books
+                self._stamp = stamp
+            return self._project
+
+    @property
+    def books(self) -> Books:
+        return self._project.books
+
+    def _files(self) -> Hashable:
+        named = (self.folder / FILE, self.folder / self._project.settings.policy)
+        return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else None for file in named)
+
+    def state(self) -> Hashable:
+        return (self.books.state(), self._files())
+
+    def kept(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
+        """What `make` gives, made once while nothing is recorded and no file is edited."""
+        state = self.state()
+        with self._lock:
+            if state != self._state:
+                self._state = state
+                self._kept.clear()
+            once: _Once[Answer] = self._kept.setdefault(key, _Once())
+            self._kept.move_to_end(key)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return once.get(make)
+
+    def record(self, project: Project, periods: list[Period], until_s: int | None = None) -> Record:
+        """As `verbs/report.read_record` reads it."""
+        key = ("record", tuple(map(str, periods)), until_s)
+        return self.kept(key, lambda: read_record(project, periods, until_s))
+
+
+class _Once(Generic[Answer]):
+    """The first who asks makes it, the others wait for it. A failure is not kept."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made: list[Answer] = []
+
+    def get(self, make: Callable[[], Answer]) -> Answer:
+        with self._lock:
+            if not self._made:
+                self._made.append(make())
+            return self._made[0]

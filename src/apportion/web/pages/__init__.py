@@ -1,0 +1,7 @@
+"""One page, one file: a function from what was asked to a `Page`, and one line here. Order is that of the navigation."""
+
+from apportion.web.pages import overview
+from apportion.web.routes import Action, Route
+
+ROUTES: tuple[Route, ...] = (*overview.ROUTES,)
+ACTIONS: tuple[Action, ...] = ()

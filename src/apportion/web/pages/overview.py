@@ -1,0 +1,117 @@
+"""`/`: what did we spend, on whom, and does it add up?"""
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from apportion.model.rows import SYSTEM_OWNERS
+from apportion.render.chart import colours, number, stacked_days
+from apportion.render.sheet import Table, report_sheet
+from apportion.reports.report import Report, Section
+from apportion.reports.sums import SIDES, grouped, side_of, total
+from apportion.reports.words import shown
+from apportion.web.ask import Ask, at
+from apportion.web.frame import Entry
+from apportion.web.page import Block, Chart, Figure, Figures, Page, Rows
+from apportion.web.routes import Route
+from apportion.web.tables import fronted, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SAID = {"owners": "teams", "idle": "idle", "unallocated": "unallocated", "residual": "rounding"}
+
+
+def overview(ask: Ask) -> Page:
+    made = ask.report("showback", by="team")
+    sheet = report_sheet(made)
+    blocks: list[Block] = []
+    for section, table in zip(made.sections, sheet.tables, strict=False):
+        blocks += [strip(ask, made, section), daily(ask, section.currency), owners(ask, table)]
+    return Page(
+        "overview",
+        made.title,
+        tuple(blocks),
+        command=f"apportion report showback --period {ask.period}",
+        notes=sheet.notes,
+    )
+
+
+def strip(ask: Ask, made: Report, section: Section) -> Figures:
+    """The bill and its parts; they add up, and a check mark says so."""
+    place = [column.name for column in made.columns].index("amount")
+    amounts = {str(row[0]): row[place] for row in section.rows}
+    sides: dict[str, list[Decimal]] = {side: [] for side in SIDES}
+    for owner, amount in amounts.items():
+        if isinstance(amount, Decimal):
+            sides[side_of(owner)].append(amount)
+    parts = {side: total(found) for side, found in sides.items() if found}
+    adds_up = total(parts.values()) == section.bill
+    whole = "bill" if ask.viewer.teams is None else "your teams"
+    items = [
+        Figure(
+            whole,
+            shown(section.bill, section.currency),
+            ask.link("/ledger"),
+            "= the sum of its parts ✓" if adds_up else "does not add up",
+            "good" if adds_up else "bad",
+        )
+    ]
+    items += [
+        Figure(
+            SAID[side],
+            shown(amount, section.currency),
+            ask.explained(f"_{side}") if f"_{side}" in SYSTEM_OWNERS else ask.link("/ledger"),
+        )
+        for side, amount in parts.items()
+    ]
+    return Figures(tuple(items))
+
+
+def daily(ask: Ask, currency: str) -> Chart:
+    posted = ask.record(ask.project, ask.months).posted
+    sums = {
+        (str(day), team): amount
+        for (day, team, unit), amount in grouped(posted, ("day", "team", "currency")).items()
+        if unit == currency
+    }
+    order = team_order(ask, {team for _, team in sums})
+    values = [
+        {
+            "day": day,
+            "owner": team,
+            "amount": number(amount),
+            "shown": shown(amount, currency),
+            "rank": order.index(team),
+            "complete": True,
+        }
+        for (day, team), amount in sums.items()
+    ]
+    table = spread(sums, "day", order, currency)
+    says = f"Each day of {ask.period} by team, idle and unallocated in grey."
+    return Chart("Day by day", says, stacked_days(values, colours(order), order, currency), Rows(table))
+
+
+def team_order(ask: Ask, present: set[str]) -> list[str]:
+    """As the policy names them, so that a team keeps its colour; the system's own owners last."""
+    declared = [team for team in ask.project.policy.teams if ask.viewer.sees(team)]
+    others = sorted(present - set(declared) - set(SYSTEM_OWNERS))
+    return [*declared, *others, *(owner for owner in SYSTEM_OWNERS if owner in present)]
+
+
+def owners(ask: Ask, table: Table) -> Rows:
+    names: Sequence[str] = [str(row[0]) for row in table.rows]
+    return Rows(
+        fronted(table, "owner", "amount", "share"),
+        "Who owes what",
+        links={
+            "owner": ["" if name in SYSTEM_OWNERS else ask.link(at("/teams", name)) for name in names],
+            "amount": [ask.explained(name) for name in names],
+        },
+        bars="amount",
+    )
+
+
+ROUTES = (
+    Route("/", overview, entry=Entry("Overview", "/", "o")),
+    Route("/overview", overview),
+)

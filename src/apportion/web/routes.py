@@ -1,0 +1,129 @@
+"""How pages are reached. A route is a path, a function and what one must be allowed to see it; `.json` and `.csv` come by themselves.
+
+A form that changes something posts to a route with a `deed` of its own, and answers with another page to look at.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.concurrency import run_in_threadpool
+
+from apportion.books.audit import acting
+from apportion.web.ask import Ask, NotAllowedError
+from apportion.web.door.session import csrf_of, viewer_from
+from apportion.web.frame import Entry, html, rendered, split_form
+from apportion.web.page import Page
+from apportion.web.viewer import Deed
+
+Showing = Callable[..., Page]  # (ask, *names of the path)
+Doing = Callable[..., str]  # (ask, form, *names of the path) -> where to look next
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """`path` is `/teams/{team}`; its last name may hold any character. `entry`: its place in the navigation, if it has one."""
+
+    path: str
+    show: Showing
+    deed: Deed = Deed.read
+    entry: Entry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a form does. The token is checked before, and who did it is noted by whatever it calls."""
+
+    path: str
+    do: Doing
+    deed: Deed
+    names: tuple[str, ...] = field(default=())
+
+
+def add_pages(app: FastAPI, routes: Sequence[Route], actions: Sequence[Action]) -> None:
+    entries = [route.entry for route in routes if route.entry]
+    for route in routes:
+        app.add_api_route(
+            anything(route.path), page_endpoint(route, entries), include_in_schema=False, response_model=None
+        )
+        if "{" not in route.path and route.path != "/":
+            for form in (".json", ".csv"):
+                app.add_api_route(
+                    route.path + form, page_endpoint(route, entries), include_in_schema=False, response_model=None
+                )
+    for action in actions:
+        app.add_api_route(
+            anything(action.path),
+            action_endpoint(action),
+            methods=["POST"],
+            include_in_schema=False,
+            response_model=None,
+        )
+
+
+def anything(path: str) -> str:
+    """The last name of a path takes all that is left: names have slashes."""
+    return path[:-1] + ":path}" if path.endswith("}") else path
+
+
+def page_endpoint(route: Route, entries: Sequence[Entry]) -> Callable[[Request], Response]:
+    names = [part.strip("{}") for part in route.path.split("/") if part.startswith("{")]
+
+    def endpoint(request: Request) -> Response:
+        viewer = viewer_from(request)
+        if viewer is None:
+            return to_login(request)
+        path, form = split_form(request.url.path)
+        ask = Ask(request.app.state.desk, viewer, plain(path), queried(request))
+        if not viewer.may(route.deed):
+            raise NotAllowedError(route.deed)
+        given = [
+            split_form(request.path_params[name])[0] if name == names[-1] else request.path_params[name]
+            for name in names
+        ]
+        page = route.show(ask, *given)
+        if form == ".html":
+            return html(ask, page, entries, csrf_of(request))
+        text, kind = rendered(page, form)
+        return Response(text, media_type=kind)
+
+    return endpoint
+
+
+def plain(path: str) -> str:
+    return "/" if path == "/overview" else path
+
+
+def action_endpoint(action: Action) -> Callable[[Request], object]:
+    names = [part.strip("{}") for part in action.path.split("/") if part.startswith("{")]
+
+    async def endpoint(request: Request) -> Response:
+        viewer = viewer_from(request)
+        if viewer is None:
+            return to_login(request)
+        form = await request.form()
+        fields = {name: str(value) for name, value in form.items()}
+        if not csrf_of(request) or fields.pop("csrf", "") != csrf_of(request) or not viewer.may(action.deed):
+            raise NotAllowedError(action.deed)
+        ask = Ask(request.app.state.desk, viewer, request.url.path, queried(request))
+
+        def act() -> str:
+            with acting(viewer.name):
+                return action.do(ask, fields, *(request.path_params[name] for name in names))
+
+        return RedirectResponse(await run_in_threadpool(act), 303)
+
+    return endpoint
+
+
+def queried(request: Request) -> dict[str, list[str]]:
+    return {name: request.query_params.getlist(name) for name in request.query_params}
+
+
+def to_login(request: Request) -> Response:
+    asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    if split_form(request.url.path)[1] != ".html":
+        return Response(status_code=401)
+    return RedirectResponse("/login?" + urlencode({"to": asked}), 303)

@@ -1,0 +1,127 @@
+"""A real server on loopback and Debian's Chromium, for the tests of the pages; and pictures of pages, to look at:
+
+python -m tests.browser PATH... [--project DIR] [--role viewer] [--dark] [--phone] [--plain] [--to FOLDER]
+"""
+
+import argparse
+import re
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
+
+from apportion.web.app import create_app
+from apportion.web.door.session import COOKIE
+from tests.web import world
+from tests.web.conftest import PEOPLE
+
+CHROMIUM = "/usr/bin/chromium"
+WIDE, PHONE = (1280, 900), (390, 844)
+START_S = 30
+
+
+@dataclass(frozen=True)
+class Look:
+    """How somebody looks at a page."""
+
+    role: str = "admin"
+    dark: bool = False
+    phone: bool = False
+    script: bool = True
+
+
+@dataclass(frozen=True)
+class Served:
+    address: str
+    folder: Path
+    app: object
+
+    def session(self, role: str) -> str:
+        return str(self.app.state.desk.books.doors.open_session(PEOPLE[role], 3600))  # type: ignore[attr-defined]
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Served]:
+    """In a thread of this process, on a free port, for as long as it is needed."""
+    app = create_app(folder)
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", server_header=False))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    until = time.monotonic() + START_S
+    while not server.started and time.monotonic() < until:
+        time.sleep(0.02)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield Served(f"http://127.0.0.1:{port}", folder, app)
+    finally:
+        server.should_exit = True
+        thread.join(START_S)
+
+
+def launch(playwright: Playwright) -> Browser:
+    quiet = [
+        "--disable-quic",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+    ]
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
+
+
+@contextmanager
+def looking(browser: Browser, served: Served, look: Look) -> Iterator[BrowserContext]:
+    """Logged in; nothing outside loopback can be asked, and what is tried is kept on the context as `strays`."""
+    width, height = PHONE if look.phone else WIDE
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if look.dark else "light",
+        java_script_enabled=look.script,
+        reduced_motion="reduce",
+    )
+    context.add_cookies([{"name": COOKIE, "value": served.session(look.role), "url": served.address}])
+    try:
+        yield context
+    finally:
+        context.close()
+
+
+def drawn(page: Page) -> None:
+    """Until every chart is there."""
+    expect(page.locator("[data-chart]:not([data-drawn])")).to_have_count(0)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("paths", nargs="+")
+    parser.add_argument("--project", type=Path)
+    parser.add_argument("--role", default="admin", choices=list(PEOPLE))
+    parser.add_argument("--to", type=Path, default=Path(tempfile.gettempdir(), "shots"))
+    for flag in ("dark", "phone", "plain"):
+        parser.add_argument(f"--{flag}", action="store_true")
+    given = parser.parse_args()
+    given.to.mkdir(parents=True, exist_ok=True)
+    look = Look(given.role, given.dark, given.phone, not given.plain)
+    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
+        folder = given.project or world.make(Path(scratch, "project")).folder
+        with serving(folder) as served, looking(browser := launch(playwright), served, look) as context:
+            for path in given.paths:
+                page = context.new_page()
+                page.on("console", lambda message: print("console:", message.text))
+                page.goto(served.address + path)
+                if look.script:
+                    drawn(page)
+                name = re.sub(r"\W+", "-", path).strip("-") or "overview"
+                page.screenshot(path=given.to / f"{name}.png", full_page=True)
+                print(given.to / f"{name}.png")
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()
