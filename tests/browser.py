@@ -93,7 +93,9 @@ def looking(browser: Browser, served: Served, look: Look) -> Iterator[BrowserCon
 
 
 def drawn(page: Page) -> None:
-    """Until every chart is there."""
+    """Until every chart is there; without JavaScript there is none to wait for."""
+    if not page.locator("html.js").count():
+        return
     expect(page.locator("[data-chart]:not([data-drawn])")).to_have_count(0)
 
 
@@ -110,17 +112,21 @@ def main() -> None:
     look = Look(given.role, given.dark, given.phone, not given.plain)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         folder = given.project or world.make(Path(scratch, "project")).folder
-        with serving(folder) as served, looking(browser := launch(playwright), served, look) as context:
+        browser = launch(playwright)
+        with serving(folder) as served, looking(browser, served, look) as context:
             for path in given.paths:
-                page = context.new_page()
-                page.on("console", lambda message: print("console:", message.text))
-                page.goto(served.address + path)
-                if look.script:
-                    drawn(page)
-                name = re.sub(r"\W+", "-", path).strip("-") or "overview"
-                page.screenshot(path=given.to / f"{name}.png", full_page=True)
-                print(given.to / f"{name}.png")
-            browser.close()
+                print(shot(context, served.address, path, given.to))
+        browser.close()
+
+
+def shot(context: BrowserContext, address: str, path: str, folder: Path) -> Path:
+    page = context.new_page()
+    page.on("console", lambda message: print("console:", message.text))
+    page.goto(address + path)
+    drawn(page)
+    file = folder / f"{re.sub(r'[^a-z0-9]+', '-', path).strip('-') or 'overview'}.png"
+    page.screenshot(path=file, full_page=True)
+    return file
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ how many points a sweep hit, what a generator's worlds were like.
 import json
 import os
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 import pytest
 
@@ -49,6 +50,7 @@ class Report:
                 "skipped": self.skipped,
                 "properties": self.properties,
                 "deselected": self.deselected,
+                "cpu_s": sum(used.ru_utime + used.ru_stime for used in map(getrusage, (RUSAGE_SELF, RUSAGE_CHILDREN))),
             }
             Path(target).write_text(json.dumps(summary), encoding="utf-8")
 

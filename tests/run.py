@@ -55,6 +55,7 @@ class Block:
 class Result:
     block: Block
     seconds: float = 0
+    cpu_s: float = 0
     passed: int = 0
     failed: int = 0
     skipped: dict[str, str] = field(default_factory=dict)
@@ -126,7 +127,7 @@ def run_command(command: Sequence[str], environment: dict[str, str]) -> tuple[in
 def read_report(result: Result, report: Path, code: int) -> None:
     found = json.loads(report.read_text(encoding="utf-8"))
     result.passed, result.failed = found["passed"], found["failed"]
-    result.skipped = found["skipped"]
+    result.skipped, result.cpu_s = found["skipped"], found["cpu_s"]
     result.properties = [(name, value) for name, value in found["properties"]]
     all_left_out = code == NO_TESTS and bool(found["deselected"] or found["skipped"])
     if code and not result.failed and not all_left_out:
@@ -152,7 +153,8 @@ def show(result: Result, slow_s: int | None) -> None:
     word = "FAILED" if result.failed else "ok"
     skipped = f", {len(result.skipped)} skipped" if result.skipped else ""
     count = f"{result.passed} passed{skipped}" if result.block.is_pytest else ""
-    print(f"{word:7}{result.block.name:12}{result.seconds:8.1f} s  {count}", flush=True)
+    worked = f" ({result.cpu_s:.0f} of work)" if result.block.is_pytest else ""
+    print(f"{word:7}{result.block.name:12}{result.seconds:8.1f} s{worked}  {count}", flush=True)
     for name, value in result.properties:
         print(f"         {name}: {value}")
     if result.failed:
@@ -170,6 +172,7 @@ def summarize(results: Sequence[Result], allowed: Sequence[str]) -> bool:
         print(f"skipped {count}: {reason}{note}")
     passed = sum(result.passed for result in results)
     failed = sum(result.failed for result in results) + len(unlisted)
+    print(f"{sum(result.cpu_s for result in results) / 60:.1f} minutes of work")
     print(f"{passed} passed, {failed} failed, {reasons.total()} skipped")
     return not failed
 
