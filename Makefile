@@ -16,7 +16,7 @@ help: ## list the targets
 
 run: $(VENV)/.ready ## make the demo project, plan and post its month, and show who owes what
 	@$(BIN)/apportion demo demo
-	@echo "apportion is at $(BIN)/apportion" >&2
+	@echo "apportion is at $(BIN)/apportion; the pages: $(BIN)/apportion --project demo serve" >&2
 
 test: $(VENV)/.ready-dev ## every check: lint, types, contracts, docs and tests
 	@$(BIN)/python tests/servers.py

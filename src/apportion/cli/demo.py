@@ -49,6 +49,7 @@ def demo(
         f"  {command} explain {done.team} --period {done.showback.period}",
         f"  {command} cost {done.run}",
         f"  {command} report idle --period {done.showback.period}",
+        f"  {command} serve   (the pages, in a browser)",
     )
     return Answer(replace(sheet, value=value, notes=(equation, *sheet.notes)), talk)
 
