@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from apportion.verbs.apply import apply
     from apportion.verbs.audit import audit
     from apportion.verbs.backup import backup, restore
+    from apportion.verbs.budget import budgets, set_budget
     from apportion.verbs.check import check
     from apportion.verbs.close import close
     from apportion.verbs.cost import cost
@@ -44,15 +45,15 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "InvariantError", "Problem", "adjust", "apply", "audit", "backup", "check", "close", "cost", "demo", "dispute", "disputes",
+    "ApportionError", "InvariantError", "Problem", "adjust", "apply", "audit", "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes",
     "erase", "explain", "export_focus", "export_journal", "fairness", "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_dispute",
-    "open_project", "plan", "report", "restore", "say", "settle", "split", "verify",
+    "open_project", "plan", "report", "restore", "say", "set_budget", "settle", "split", "verify",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "InvariantError": "errors", "Problem": "errors"}
 _FILES = {
     "open_project": "project", "restore": "backup", "method": "methods", "export_journal": "journal", "export_focus": "focus",
-    "disputes": "dispute", "open_dispute": "dispute", "say": "dispute", "settle": "dispute",
+    "disputes": "dispute", "open_dispute": "dispute", "say": "dispute", "settle": "dispute", "budgets": "budget", "set_budget": "budget",
 }  # fmt: skip
 
 

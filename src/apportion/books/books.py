@@ -13,6 +13,7 @@ from apportion.books import agreed, deliveries, disputes, ledger, record
 from apportion.books.audit import Note, note, note_once, read_notes
 from apportion.books.backup import backup
 from apportion.books.booked import read_booked
+from apportion.books.budgets import Budgets
 from apportion.books.catalog import Evidence
 from apportion.books.close import close, read_close
 from apportion.books.database import reading, writing
@@ -62,6 +63,7 @@ class Books:
         self.engine = evidence.engine
         self.locks = locks
         self.doors = Doors(self.engine)
+        self.budgets = Budgets(self.engine)
 
     def ingest(self, delivery: Delivery) -> Receipt:
         with spoken():
@@ -271,6 +273,11 @@ class Books:
         """Of all kinds or one, oldest first."""
         with spoken(), reading(self.engine) as connection:
             return [run for run in ledger.read_runs(connection) if kind in ("", run.kind)]
+
+    def teams(self) -> list[str]:
+        """All that something was ever posted to."""
+        with spoken(), reading(self.engine) as connection:
+            return sorted(connection.scalars(select(record.entries.c.team).distinct()))
 
     def head(self, period: str | None = None) -> str:
         with spoken(), reading(self.engine) as connection:

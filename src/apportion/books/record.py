@@ -231,6 +231,7 @@ APPEND_ONLY = (
     transfers,
     disputes,
     dispute_notes,
+    budgets,
     audit,
     erasures,
     rewritten,

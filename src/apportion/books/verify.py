@@ -8,6 +8,7 @@ from sqlalchemy.exc import DBAPIError
 from apportion.books import record
 from apportion.books.agreed import plan_sha256, policy_sha256, read_policies
 from apportion.books.audit import check_audit
+from apportion.books.budgets import check_budgets
 from apportion.books.catalog import Evidence
 from apportion.books.close import check_closes
 from apportion.books.database import reading
@@ -31,6 +32,7 @@ def verify(evidence: Evidence, names: Names, head: str | None) -> list[Finding]:
         check_closes,
         check_transfers,
         check_disputes,
+        check_budgets,
         check_audit,
         lambda connection: check_names(connection, names),
         check_erasures,
