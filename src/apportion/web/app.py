@@ -13,7 +13,7 @@ from apportion.web.door import link
 from apportion.web.faults import add_faults
 from apportion.web.frame import STATIC
 from apportion.web.guards import add_guards
-from apportion.web.pages import ACTIONS, ROUTES
+from apportion.web.pages import ACTIONS, DOWNLOADS, ROUTES
 from apportion.web.routes import add_pages
 
 FOLDER = "APPORTION_SERVED"  # how several processes learn which project they serve
@@ -29,7 +29,7 @@ def create_app(folder: Path) -> FastAPI:
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.include_router(link.router)
     app.include_router(API)
-    add_pages(app, ROUTES, ACTIONS)
+    add_pages(app, ROUTES, ACTIONS, DOWNLOADS)
     return app
 
 

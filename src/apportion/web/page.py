@@ -91,6 +91,26 @@ class Tree:
 
 
 @dataclass(frozen=True, slots=True)
+class Facet:
+    """What one may narrow down to, with how much of it there is; `chosen` leads back."""
+
+    text: str
+    count: int
+    href: str
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """Ways to narrow a table down, each by its name; `more` says of which there are others than those shown."""
+
+    groups: Mapping[str, Sequence[Facet]]
+    heading: str = "Narrow down"
+    more: Mapping[str, int] = field(default_factory=dict)
+    kind: Literal["facets"] = "facets"
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
     """`choices` makes it a list to choose from; `kind` is HTML's, or `area` for many lines."""
 
@@ -116,7 +136,7 @@ class Form:
     kind: Literal["form"] = "form"
 
 
-Block = Figures | Rows | Chart | Prose | Tree | Form
+Block = Figures | Rows | Chart | Prose | Tree | Facets | Form
 
 
 @dataclass(frozen=True, slots=True)

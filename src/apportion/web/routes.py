@@ -3,12 +3,12 @@
 A form that changes something posts to a route with a `deed` of its own, and answers with another page to look at.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import RedirectResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from apportion.books.audit import acting
@@ -42,8 +42,32 @@ class Action:
     names: tuple[str, ...] = field(default=())
 
 
-def add_pages(app: FastAPI, routes: Sequence[Route], actions: Sequence[Action]) -> None:
+@dataclass(frozen=True, slots=True)
+class File:
+    """What is sent as it is; `name` is what a browser saves it as, and its parts are made while they are sent."""
+
+    name: str
+    kind: str
+    parts: Iterable[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file in place of a page. It comes before pages of the same path, so that `/ledger.csv` can be more than what a page shows."""
+
+    path: str
+    make: Callable[..., File]  # (ask, *names of the path)
+    deed: Deed = Deed.read
+
+
+def add_pages(
+    app: FastAPI, routes: Sequence[Route], actions: Sequence[Action], downloads: Sequence[Download] = ()
+) -> None:
     entries = [route.entry for route in routes if route.entry]
+    for download in downloads:
+        app.add_api_route(
+            anything(download.path), download_endpoint(download), include_in_schema=False, response_model=None
+        )
     for route in routes:
         app.add_api_route(
             anything(route.path), page_endpoint(route, entries), include_in_schema=False, response_model=None
@@ -64,12 +88,34 @@ def add_pages(app: FastAPI, routes: Sequence[Route], actions: Sequence[Action]) 
 
 
 def anything(path: str) -> str:
-    """The last name of a path takes all that is left: names have slashes."""
-    return path[:-1] + ":path}" if path.endswith("}") else path
+    """The last name of a path takes all that is left, but for fixed words behind it: names have slashes."""
+    before, brace, after = path.rpartition("}")
+    return f"{before}:path{brace}{after}" if brace else path
+
+
+def download_endpoint(download: Download) -> Callable[[Request], Response]:
+    names = names_in(download.path)
+
+    def endpoint(request: Request) -> Response:
+        viewer = viewer_from(request)
+        if viewer is None:
+            return to_login(request)
+        if not viewer.may(download.deed):
+            raise NotAllowedError(download.deed)
+        ask = Ask(request.app.state.desk, viewer, request.url.path, queried(request))
+        file = download.make(ask, *(request.path_params[name] for name in names))
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"}
+        return StreamingResponse(file.parts, media_type=file.kind, headers=headers)
+
+    return endpoint
+
+
+def names_in(path: str) -> list[str]:
+    return [part.strip("{}") for part in path.split("/") if part.startswith("{")]
 
 
 def page_endpoint(route: Route, entries: Sequence[Entry]) -> Callable[[Request], Response]:
-    names = [part.strip("{}") for part in route.path.split("/") if part.startswith("{")]
+    names = names_in(route.path)
 
     def endpoint(request: Request) -> Response:
         viewer = viewer_from(request)
@@ -97,7 +143,7 @@ def plain(path: str) -> str:
 
 
 def action_endpoint(action: Action) -> Callable[[Request], object]:
-    names = [part.strip("{}") for part in action.path.split("/") if part.startswith("{")]
+    names = names_in(action.path)
 
     async def endpoint(request: Request) -> Response:
         viewer = viewer_from(request)

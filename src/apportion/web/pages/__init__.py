@@ -1,7 +1,8 @@
 """One page, one file: a function from what was asked to a `Page`, and one line here. Order is that of the navigation."""
 
 from apportion.web.pages import overview
-from apportion.web.routes import Action, Route
+from apportion.web.routes import Action, Download, Route
 
 ROUTES: tuple[Route, ...] = (*overview.ROUTES,)
 ACTIONS: tuple[Action, ...] = ()
+DOWNLOADS: tuple[Download, ...] = ()
