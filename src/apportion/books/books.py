@@ -13,6 +13,7 @@ from apportion.books import agreed, deliveries, disputes, ledger, record
 from apportion.books.audit import Note, note, note_once, read_notes
 from apportion.books.backup import backup
 from apportion.books.booked import read_booked
+from apportion.books.browse import Browse
 from apportion.books.budgets import Budgets
 from apportion.books.catalog import Evidence
 from apportion.books.close import close, read_close
@@ -64,6 +65,7 @@ class Books:
         self.locks = locks
         self.doors = Doors(self.engine)
         self.budgets = Budgets(self.engine)
+        self.browse = Browse(self.engine)
 
     def ingest(self, delivery: Delivery) -> Receipt:
         with spoken():

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 
 from apportion.render.sheet import Screen, Sheet, exact
 from apportion.reports.report import Cell
@@ -17,12 +18,15 @@ def render(sheet: Sheet, screen: Screen) -> str:
     columns = sheet.tables[0].columns
     alike = [table for table in sheet.tables if table.columns == columns]
     currency = any(table.currency for table in alike)
+    heads = [*(["currency"] if currency else []), *(column.name for column in columns)]
+    rows = ((*([table.currency] if currency else []), *row) for table in alike for row in table.rows)
+    return written([heads]) + written(rows)
+
+
+def written(rows: Iterable[Sequence[Cell]]) -> str:
+    """For those who write more than a sheet holds, some rows at a time."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([*(["currency"] if currency else []), *(column.name for column in columns)])
-    for table in alike:
-        for row in table.rows:
-            writer.writerow([*([table.currency] if currency else []), *map(cell_text, row)])
+    csv.writer(out, lineterminator="\r\n").writerows(map(cell_text, row) for row in rows)
     return out.getvalue()
 
 

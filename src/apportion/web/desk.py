@@ -12,6 +12,7 @@ from apportion.reports.report import Record
 from apportion.verbs.project import Project, open_project
 from apportion.verbs.report import read_record
 from apportion.verbs.settings import FILE
+from apportion.web.verifying import Verifying
 
 KEPT = 512  # answers
 Answer = TypeVar("Answer")
@@ -27,6 +28,7 @@ class Desk:
         self._state: Hashable = None
         self._kept: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
         self._lock = threading.Lock()
+        self.verifying = Verifying()
 
     @property
     def project(self) -> Project:
