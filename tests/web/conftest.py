@@ -19,6 +19,7 @@ PEOPLE = {
     "viewer": Person("ada", "viewer", frozenset({"vision"}), "link"),
     "nobody": Person("new", "viewer", frozenset(), "link"),
 }
+OUR_HOST = "http://127.0.0.1"  # as a browser at this machine names it
 Clients = Callable[[str], TestClient]
 
 
@@ -39,6 +40,6 @@ def clients_of(folder: Path) -> Clients:
 
     def client(role: str) -> TestClient:
         key = app.state.desk.books.doors.open_session(PEOPLE[role], 3600)
-        return TestClient(app, cookies={COOKIE: key}, raise_server_exceptions=False)
+        return TestClient(app, OUR_HOST, cookies={COOKIE: key}, raise_server_exceptions=False)
 
     return client

@@ -18,6 +18,9 @@ SETTINGS = """\
 [project]
 name = "small"
 
+[web]
+requests_per_minute = 1000000  # tests ask faster than people
+
 [[sources]]
 name = "cloud"
 kind = "focus"

@@ -48,6 +48,7 @@ from apportion.books.shapes import (
 )
 from apportion.books.state import read_state
 from apportion.books.tables import EVIDENCE
+from apportion.books.tokens import Tokens
 from apportion.books.transfers import read_transfers, transfer
 from apportion.books.verify import verify
 from apportion.errors import BooksError, Problem
@@ -66,6 +67,7 @@ class Books:
         self.doors = Doors(self.engine)
         self.budgets = Budgets(self.engine)
         self.browse = Browse(self.engine)
+        self.tokens = Tokens(self.engine)
 
     def ingest(self, delivery: Delivery) -> Receipt:
         with spoken():

@@ -6,7 +6,7 @@ import secrets
 import time
 from dataclasses import dataclass
 
-from sqlalchemy import Engine, delete, insert, select, update
+from sqlalchemy import Engine, delete, func, insert, select, update
 
 from apportion.books import record
 from apportion.books.audit import acting, note
@@ -24,6 +24,14 @@ class Person:
     role: str
     teams: frozenset[str] | None
     by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    person: Person
+    first_s: int
+    last_s: int
+    sessions: int
 
 
 def hashed(key: str) -> str:
@@ -58,16 +66,52 @@ class Doors:
         return key
 
     def session(self, key: str) -> Person | None:
+        found = self.session_until(key)
+        return found[0] if found else None
+
+    def session_until(self, key: str) -> tuple[Person, int] | None:
+        """Whose it is, and the second when it ends."""
         table = record.sessions
         with spoken(), reading(self.engine) as connection:
             row = connection.execute(select(table).where(table.c.sha256 == hashed(key))).first()
-        if row is None or row.until_s < time.time():
+        if row is None or row.until_s <= time.time():
             return None
-        return Person(row.name, row.role, teams_of(row.teams), row.by)
+        return Person(row.name, row.role, teams_of(row.teams), row.by), row.until_s
 
     def end_session(self, key: str) -> None:
+        mine = record.sessions.c.sha256 == hashed(key)
         with spoken(), writing(self.engine) as connection:
-            connection.execute(delete(record.sessions).where(record.sessions.c.sha256 == hashed(key)))
+            row = connection.execute(select(record.sessions).where(mine)).first()
+            if row is not None:
+                connection.execute(delete(record.sessions).where(mine))
+                with acting(row.name):
+                    note(connection, "logout", row.name)
+
+    def end_sessions_of(self, name: str) -> int:
+        """All of one person, and how many they were."""
+        table = record.sessions
+        with spoken(), writing(self.engine) as connection:
+            ended: int = connection.execute(delete(table).where(table.c.name == name)).rowcount
+            if ended:
+                note(connection, "sessions ended", f"{ended} of {name}")
+        return ended
+
+    def logins(self) -> list[Login]:
+        """Everybody who ever came in, as they were the last time, and how many of their sessions are open."""
+        logins, sessions = record.logins, record.sessions
+        with spoken(), reading(self.engine) as connection:
+            still = select(sessions.c.name, func.count()).where(sessions.c.until_s > int(time.time()))
+            counts = {row[0]: row[1] for row in connection.execute(still.group_by(sessions.c.name))}
+            rows = connection.execute(select(logins).order_by(logins.c.last_s.desc(), logins.c.name)).all()
+        return [
+            Login(
+                Person(row.name, row.role, teams_of(row.teams), row.by),
+                row.first_s,
+                row.last_s,
+                counts.get(row.name, 0),
+            )
+            for row in rows
+        ]
 
     def give_ticket(self, kind: str, value: str, lasts_s: int) -> str:
         """Good once, for what `take_ticket` gives back."""

@@ -9,7 +9,8 @@ from starlette.staticfiles import StaticFiles
 from apportion import __version__
 from apportion.web.api import API
 from apportion.web.desk import Desk
-from apportion.web.door import link
+from apportion.web.door import login
+from apportion.web.door.door import Door
 from apportion.web.faults import add_faults
 from apportion.web.frame import STATIC
 from apportion.web.guards import add_guards
@@ -24,10 +25,11 @@ def create_app(folder: Path) -> FastAPI:
         title="Apportion", version=__version__, docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json"
     )
     app.state.desk = Desk(folder)
-    add_guards(app)
+    app.state.door = Door(app.state.desk)
+    add_guards(app, app.state.door)
     add_faults(app)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    app.include_router(link.router)
+    app.include_router(login.router)
     app.include_router(API)
     add_pages(app, ROUTES, ACTIONS, DOWNLOADS)
     return app

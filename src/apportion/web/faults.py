@@ -15,15 +15,21 @@ PROBLEM = "application/problem+json"
 API = "/api/"
 ABSENT = frozenset({
     "not-there", "unknown-figure", "unknown-report", "unknown-run", "unknown-dispute", "nothing-posted", "nothing-matches", "no-period", "not-issued",
+    "unknown-token",
 })  # fmt: skip
+BROKEN = frozenset({"database-failed", "warehouse-failed"})  # what the database said is for the log
 CONFLICT = frozenset({"dispute-open", "period-closed", "inputs-moved", "push-conflict"})
 
 
 def status_of(error: ApportionError) -> int:
     if isinstance(error, NotAllowedError):
         return 403
+    if error.code == "login-failed":
+        return 401
     if isinstance(error, NotThereError) or error.code in ABSENT:
         return 404
+    if error.code in BROKEN:
+        return 503
     return 409 if error.code in CONFLICT else 422
 
 
@@ -37,13 +43,14 @@ def answer(request: Request, problem: Problem) -> Response:
 def add_faults(app: FastAPI) -> None:
     @app.exception_handler(ApportionError)
     def told(request: Request, error: ApportionError) -> Response:
-        title = {403: "That is not yours to do", 404: "Nothing is there"}.get(
-            status_of(error), "That cannot be answered"
+        status = status_of(error)
+        title = {401: "You are not logged in", 403: "That is not yours to do", 404: "Nothing is there"}.get(
+            status, "That cannot be answered"
         )
-        return answer(
-            request,
-            Problem(status=status_of(error), code=error.code, title=title, detail=error.message, hint=error.hint),
+        detail, hint = (
+            (error.message, error.hint) if status < 500 else ("the books cannot be asked just now", "try again")
         )
+        return answer(request, Problem(status=status, code=error.code, title=title, detail=detail, hint=hint))
 
     @app.exception_handler(InvariantError)
     def broken(request: Request, error: InvariantError) -> Response:
@@ -74,6 +81,7 @@ def add_faults(app: FastAPI) -> None:
             404: ("not-there", "Nothing is there"),
             405: ("wrong-method", "That cannot be done here"),
             401: ("not-logged-in", "Nobody is logged in"),
+            413: ("too-large", "That is too large"),
         }
         code, title = said.get(error.status_code, ("refused", "That was refused"))
         response = answer(request, Problem(status=error.status_code, code=code, title=title, detail=str(error.detail)))

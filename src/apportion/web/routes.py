@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from apportion.books.audit import acting
 from apportion.web.ask import Ask, NotAllowedError
-from apportion.web.door.session import csrf_of, viewer_from
+from apportion.web.door.session import csrf_of, is_csrf, viewer_from
 from apportion.web.frame import Entry, html, rendered, split_form
 from apportion.web.page import Page
 from apportion.web.viewer import Deed
 
 Showing = Callable[..., Page]  # (ask, *names of the path)
-Doing = Callable[..., str]  # (ask, form, *names of the path) -> where to look next
+Doing = Callable[..., str | Page]  # (ask, form, *names of the path) -> where to look next, or what is shown this once
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def add_pages(
     for action in actions:
         app.add_api_route(
             anything(action.path),
-            action_endpoint(action),
+            action_endpoint(action, entries),
             methods=["POST"],
             include_in_schema=False,
             response_model=None,
@@ -142,7 +142,7 @@ def plain(path: str) -> str:
     return "/" if path == "/overview" else path
 
 
-def action_endpoint(action: Action) -> Callable[[Request], object]:
+def action_endpoint(action: Action, entries: Sequence[Entry]) -> Callable[[Request], object]:
     names = names_in(action.path)
 
     async def endpoint(request: Request) -> Response:
@@ -151,15 +151,18 @@ def action_endpoint(action: Action) -> Callable[[Request], object]:
             return to_login(request)
         form = await request.form()
         fields = {name: str(value) for name, value in form.items()}
-        if not csrf_of(request) or fields.pop("csrf", "") != csrf_of(request) or not viewer.may(action.deed):
+        if not is_csrf(request, fields.pop("csrf", "")) or not viewer.may(action.deed):
             raise NotAllowedError(action.deed)
         ask = Ask(request.app.state.desk, viewer, request.url.path, queried(request))
 
-        def act() -> str:
+        def act() -> Response:
             with acting(viewer.name):
-                return action.do(ask, fields, *(request.path_params[name] for name in names))
+                next_ = action.do(ask, fields, *(request.path_params[name] for name in names))
+            return (
+                RedirectResponse(next_, 303) if isinstance(next_, str) else html(ask, next_, entries, csrf_of(request))
+            )
 
-        return RedirectResponse(await run_in_threadpool(act), 303)
+        return await run_in_threadpool(act)
 
     return endpoint
 
@@ -171,5 +174,7 @@ def queried(request: Request) -> dict[str, list[str]]:
 def to_login(request: Request) -> Response:
     asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     if split_form(request.url.path)[1] != ".html":
-        return Response(status_code=401)
+        raise HTTPException(
+            401, "log in, or bring a token: `Authorization: Bearer ...`", {"WWW-Authenticate": "Bearer"}
+        )
     return RedirectResponse("/login?" + urlencode({"to": asked}), 303)

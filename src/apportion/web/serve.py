@@ -1,30 +1,34 @@
 """Starts the server and says where it is."""
 
-import ipaddress
 import os
 import socket
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import uvicorn
 
 from apportion.errors import ProjectError
 from apportion.verbs.project import Project
+from apportion.verbs.web_settings import Web, is_loopback
 from apportion.web.app import FOLDER
-from apportion.web.door.link import new_link
+from apportion.web.door.link import LINK, new_link
 
 
 def serve(project: Project, host: str, port: int, processes: int, say: Callable[[str], None]) -> None:
+    web = project.settings.web
+    check_place(web, host)
     found = bound(host, port)
     number = found.getsockname()[1]
     os.environ[FOLDER] = str(project.folder.absolute())
-    address = f"http://{f'[{host}]' if ':' in host else host}:{number}"
-    say(f"Open {new_link(project.books.doors, address)}" if is_loopback(host) else f"Serving {address}")
+    address = web.address or f"http://{f'[{host}]' if ':' in host else host}:{number}"
+    say(f"Open {new_link(project.books.doors, address)}" if web.login == LINK else f"Open {address}")
     settings = uvicorn.Config(
         "apportion.web.app:served",
         factory=True,
         workers=processes,
         log_level="warning",
         server_header=False,
+        proxy_headers=False,  # whose word counts says [web.proxy]
         fd=found.fileno(),
     )
     if processes > 1:
@@ -35,11 +39,21 @@ def serve(project: Project, host: str, port: int, processes: int, say: Callable[
         uvicorn.Server(settings).run(sockets=[found])
 
 
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def check_place(web: Web, host: str) -> None:
+    """A link is for whoever sits at this machine; others have to say who they are, at an address that we know."""
+    named = urlsplit(web.address).hostname or host
+    if web.login == LINK and not (is_loopback(host) and is_loopback(named)):
+        raise ProjectError(
+            "no-login",
+            f"{web.address or host} can be reached by others, and [web] does not say how they log in",
+            hint='set login = "oidc" or "proxy" under [web], or serve on 127.0.0.1',
+        )
+    if not is_loopback(host) and not web.address:
+        raise ProjectError(
+            "no-address",
+            f"{host} can be reached by others, and nothing says under which name",
+            hint='set address = "https://..." under [web]: links and logins lead there',
+        )
 
 
 def bound(host: str, port: int) -> socket.socket:

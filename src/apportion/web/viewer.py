@@ -1,9 +1,11 @@
 """Who asks, and what they may see and do. Whoever may not see a team learns nothing of it: to them it is not there."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from apportion.books.doors import Person
+from apportion.books.tokens import BY, Token
+from apportion.verbs.web_settings import ROLES
 
 
 class Role(StrEnum):
@@ -61,3 +63,17 @@ def viewer_of(person: Person) -> Viewer:
     role = Role(person.role)
     teams = None if role in (Role.finance, Role.admin) else person.teams or frozenset()
     return Viewer(person.name, role, teams, person.by, MAY[role])
+
+
+def token_viewer(token: Token, owner: Person | None) -> Viewer:
+    """What the token was given, cut to what its owner may now: whoever loses a role or a team loses it in their tokens, too."""
+    made = viewer_of(Person(token.owner, token.role, token.teams, BY))
+    if owner is not None:
+        now = viewer_of(owner)
+        role = min(made.role, now.role, key=ROLES.index)
+        made = viewer_of(Person(token.owner, role, both(made.teams, now.teams), BY))
+    return replace(made, deeds=frozenset(deed for deed in made.deeds if deed.value in token.deeds))
+
+
+def both(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:
+    return other if one is None else one if other is None else one & other

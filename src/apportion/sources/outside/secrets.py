@@ -28,10 +28,23 @@ class Secret:
 
 def secret(found: Stanza, key: str) -> Secret | None:
     """The secret that a setting points to; None where the stanza has no such setting."""
+    place = pointed(found, key)
+    if place is None:
+        return None
+    scheme, name = place
+    value = READERS[scheme](name, f"{found.where}, {key}").strip("\r\n")
+    if not value or any(ord(letter) < 32 for letter in value):
+        raise missing(
+            f"{scheme}:{name}", f"{found.where}, {key}", "it is empty or has a line break or control character inside"
+        )
+    return Secret(f"{scheme}:{name}", value)
+
+
+def pointed(found: Stanza, key: str) -> tuple[str, str] | None:
+    """Where the secret is, without looking there."""
     if key not in found.settings:
         return None
-    text = found.text(key)
-    scheme, colon, name = text.partition(":")
+    scheme, colon, name = found.text(key).partition(":")
     if not colon or scheme not in READERS or not name:
         raise ProjectError(  # what stands there may be the secret itself, so it is not quoted
             "secret-in-settings",
@@ -39,10 +52,7 @@ def secret(found: Stanza, key: str) -> Secret | None:
             where=found.where,
             hint=f'put it into an environment variable and write {key} = "env:NAME"; change the secret if it was shared',
         )
-    value = READERS[scheme](name, f"{found.where}, {key}").strip("\r\n")
-    if not value or any(ord(letter) < 32 for letter in value):
-        raise missing(text, f"{found.where}, {key}", "it is empty or has a line break or control character inside")
-    return Secret(text, value)
+    return scheme, name
 
 
 def from_environment(name: str, where: str) -> str:

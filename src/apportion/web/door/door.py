@@ -1,0 +1,110 @@
+"""The door of one server process: the settings of [web], who came in a moment ago, and how fast they may ask."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from apportion.books.doors import Person, hashed
+from apportion.books.tokens import TOUCH_S, Token
+from apportion.errors import BooksError
+from apportion.web.door.buckets import Buckets
+from apportion.web.door.oidc import Provider
+from apportion.web.door.proxied import client_address
+from apportion.web.door.recent import Recent
+from apportion.web.viewer import Viewer, token_viewer
+
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
+
+    from apportion.web.desk import Desk
+
+COOKIE = "apportion"
+LOGINS_PER_MINUTE = 60  # from one address: a room full of people, or one who guesses
+
+
+class Door:
+    """`address` is the base of our own links, such as `https://costs.example`; where it is empty, that of the request."""
+
+    def __init__(self, desk: "Desk") -> None:
+        self.desk = desk
+        self.web = desk.project.settings.web
+        self.address = self.web.address
+        self.is_https = self.address.startswith("https://")
+        self.host = (urlsplit(self.address).hostname or "").lower()
+        self.requests = Buckets(self.web.requests_per_minute)
+        self.attempts = Buckets(LOGINS_PER_MINUTE)
+        self._sessions: Recent[Person] = Recent()
+        self._tokens: Recent[tuple[Token, Person | None]] = Recent()
+        self._used: dict[str, float] = {}
+        self._notes = ThreadPoolExecutor(1, "token-use")  # beside the request, which must not wait for another writer
+
+    @cached_property
+    def provider(self) -> Provider | None:
+        return Provider(self.web.oidc) if self.web.login == "oidc" and self.web.oidc else None
+
+    @property
+    def cookie(self) -> str:
+        """Where the connection is encrypted, browsers take the prefix as a promise that nobody else set it."""
+        return f"__Host-{COOKIE}" if self.is_https else COOKIE
+
+    @property
+    def lasts_s(self) -> int:
+        return self.web.session_hours * 3600
+
+    def base(self, request: "HTTPConnection") -> str:
+        return self.address or f"{request.url.scheme}://{request.url.netloc}"
+
+    def caller(self, request: "HTTPConnection") -> str:
+        """For the limits: somebody known by their key, anybody else by their address."""
+        key = hashed(bearer(request) or request.cookies.get(self.cookie, ""))
+        return key if self._sessions.has(key) or self._tokens.has(key) else client_address(request, self.web.proxy)
+
+    def person(self, key: str) -> Person | None:
+        return self._sessions.get(hashed(key), lambda: self.desk.books.doors.session_until(key))
+
+    def token(self, key: str) -> Viewer | None:
+        """Whoever brings a token."""
+
+        def look() -> tuple[tuple[Token, Person | None], int] | None:
+            found = self.desk.books.tokens.known(key)
+            return (found, found[0].until_s) if found else None
+
+        found = self._tokens.get(hashed(key), look)
+        if found is None:
+            return None
+        token, owner = found
+        now = time.time()
+        if max(token.used_s, self._used.get(token.id, 0)) <= now - TOUCH_S:
+            self._used[token.id] = now
+            self._notes.submit(self._touch, token)
+        return token_viewer(token, owner)
+
+    def _touch(self, token: Token) -> None:
+        with suppress(BooksError):  # the next use tries again
+            self.desk.books.tokens.touch(token)
+
+    def settled(self) -> None:
+        """Until all uses are noted."""
+        self._notes.submit(int).result()
+
+    def begin(self, person: Person) -> str:
+        return self.desk.books.doors.open_session(person, self.lasts_s)
+
+    def end(self, key: str) -> None:
+        """In this process at once; in others within seconds."""
+        self.desk.books.doors.end_session(key)
+        self._sessions.forget(hashed(key))
+
+    def forget(self) -> None:
+        """After somebody's sessions or tokens were ended."""
+        self._sessions.forget()
+        self._tokens.forget()
+
+
+def bearer(request: "HTTPConnection") -> str:
+    """The token of a program; empty where the request has none."""
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else ""
