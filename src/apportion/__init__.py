@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from apportion.verbs.cost import cost
     from apportion.verbs.demo import demo
     from apportion.verbs.dispute import dispute, disputes, open_dispute, say, settle
+    from apportion.verbs.draft import adopt, draft, drafts, drop, propose
     from apportion.verbs.erase import erase
     from apportion.verbs.explain import explain
     from apportion.verbs.fairness import fairness
@@ -42,18 +43,21 @@ if TYPE_CHECKING:
     from apportion.verbs.report import report
     from apportion.verbs.split import split
     from apportion.verbs.verify import verify
+    from apportion.verbs.whatif import whatif
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "InvariantError", "Problem", "adjust", "apply", "audit", "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes",
-    "erase", "explain", "export_focus", "export_journal", "fairness", "gc", "ingest", "init", "journal", "method", "methods", "nodes", "open_dispute",
-    "open_project", "plan", "report", "restore", "say", "set_budget", "settle", "split", "verify",
+    "ApportionError", "InvariantError", "Problem", "adjust", "adopt", "apply", "audit", "backup", "budgets", "check", "close", "cost", "demo",
+    "dispute", "disputes", "draft", "drafts", "drop", "erase", "explain", "export_focus", "export_journal", "fairness", "gc", "ingest", "init",
+    "journal", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "propose", "report", "restore", "say", "set_budget",
+    "settle", "split", "verify", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "InvariantError": "errors", "Problem": "errors"}
 _FILES = {
     "open_project": "project", "restore": "backup", "method": "methods", "export_journal": "journal", "export_focus": "focus",
     "disputes": "dispute", "open_dispute": "dispute", "say": "dispute", "settle": "dispute", "budgets": "budget", "set_budget": "budget",
+    "adopt": "draft", "drafts": "draft", "drop": "draft", "propose": "draft",
 }  # fmt: skip
 
 

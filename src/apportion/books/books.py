@@ -27,6 +27,7 @@ from apportion.books.ingest import ingest
 from apportion.books.locks import Locks
 from apportion.books.names import Names
 from apportion.books.post import post
+from apportion.books.proposals import Proposals
 from apportion.books.pseudonyms import Asked
 from apportion.books.publish import published, versions
 from apportion.books.shapes import (
@@ -68,6 +69,7 @@ class Books:
         self.budgets = Budgets(self.engine)
         self.browse = Browse(self.engine)
         self.tokens = Tokens(self.engine)
+        self.proposals = Proposals(self.engine)
 
     def ingest(self, delivery: Delivery) -> Receipt:
         with spoken():

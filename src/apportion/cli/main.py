@@ -21,6 +21,7 @@ from apportion.cli import (
     cost,
     demo,
     dispute,
+    draft,
     erase,
     explain,
     export,
@@ -34,6 +35,7 @@ from apportion.cli import (
     split,
     statement,
     verify,
+    whatif,
 )
 from apportion.cli.output import say
 from apportion.cli.verb import BROKEN, FAILED
@@ -47,6 +49,8 @@ COMMANDS = (
     ingest,
     plan,
     apply,
+    whatif,
+    draft,
     close,
     statement,
     export,

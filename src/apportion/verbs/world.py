@@ -163,7 +163,8 @@ def parts_of(project: Project, period: Period, policy: Policy, pins: Pins) -> di
 def policy_of_month(project: Project, month: str, own: Policy, pins: Pins) -> Policy:
     """What holds for the use of an earlier month; where nothing did, the policy of the bill's own."""
     if pins.late is not None:
-        return policy_of_version(project, pins.late.get(month, own.version))
+        version = pins.late.get(month, own.version)
+        return own if version == own.version else policy_of_version(project, version)
     try:
         return policy_for(project, as_period(month))
     except ProjectError:

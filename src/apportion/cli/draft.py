@@ -1,0 +1,99 @@
+"""`apportion draft`: propose, list, show, adopt, drop."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from apportion.cli.verb import Answer, Call, verb
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from apportion.books.proposals import Proposal
+    from apportion.render.sheet import Sheet
+
+Number = Annotated[int, typer.Argument(metavar="NUMBER", help="The draft's number.")]
+
+
+def propose(
+    call: Call,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The whole text of the policy that is wanted.")],
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Why it is wanted.")],
+) -> Answer:
+    """Keep a draft of the policy, for others to look at."""
+    from apportion.verbs.draft import propose as keep
+    from apportion.verbs.draft import read_text
+
+    made = keep(call.project(), read_text(file), why)
+    number = made.number
+    talk = f"Next: apportion {call.flag}whatif --draft {number}   |   apportion {call.flag}draft adopt {number}"
+    return Answer(list_sheet((made,), f"Draft {number} is open."), (talk,))
+
+
+def list_(
+    call: Call,
+    status: Annotated[str, typer.Option(metavar="STATUS", help="Only those: open, adopted or dropped.")] = "",
+) -> Answer:
+    """List drafts."""
+    from apportion.reports.words import counted
+    from apportion.verbs.draft import drafts
+
+    found = drafts(call.project(), status)
+    return Answer(list_sheet(found, f"{counted(len(found), 'draft')}."))
+
+
+def show(call: Call, number: Number) -> Answer:
+    """Show a draft: what it changes, clause by clause, and the difference of the texts."""
+    from apportion.render.sheet import Sheet
+    from apportion.verbs.draft import draft, looked_at
+
+    project = call.project()
+    found = draft(project, number)
+    seen = looked_at(project, found)
+    title = f"Draft {number} is {found.status}: {found.why} ({found.who})"
+    return Answer(Sheet(title, value={"draft": found, **seen}, notes=(*seen["clauses"], seen["diff"])))
+
+
+def adopt(call: Call, number: Number) -> Answer:
+    """Make a draft the policy file; posts nothing.
+
+    Refused if the file changed since the draft was drawn up.
+    """
+    from apportion.verbs.draft import adopt as take
+
+    done = take(call.project(), number)
+    return Answer(list_sheet((done,), f"Draft {number} is the policy now."), (f"Next: apportion {call.flag}plan",))
+
+
+def drop(
+    call: Call, number: Number, why: Annotated[str, typer.Option(metavar="TEXT", help="Why it is not wanted.")] = ""
+) -> Answer:
+    """End a draft without adopting it."""
+    from apportion.verbs.draft import drop as end
+
+    return Answer(list_sheet((end(call.project(), number, why),), f"Draft {number} is dropped."))
+
+
+def list_sheet(found: "Sequence[Proposal]", title: str) -> "Sheet":
+    from apportion.model.times import instant_text
+    from apportion.render.sheet import Sheet, Table
+    from apportion.reports.report import Column
+
+    names = ("number", "status", "when", "who", "base", "why")
+    rows = tuple(
+        (str(one.number), one.status, instant_text(one.at_s), one.who, one.base_version[:12], one.why) for one in found
+    )
+    return Sheet(title, (Table(tuple(Column(name, name) for name in names), rows),), {"drafts": found})
+
+
+def add_to(app: typer.Typer) -> None:
+    group = typer.Typer(
+        no_args_is_help=True, rich_markup_mode=None, help="Propose, look at and adopt drafts of the policy."
+    )
+    verb(group, "propose")(propose)
+    verb(group, "list")(list_)
+    verb(group, "show")(show)
+    verb(group, "adopt")(adopt)
+    verb(group, "drop")(drop)
+    app.add_typer(group, name="draft")

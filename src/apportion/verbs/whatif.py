@@ -1,0 +1,112 @@
+"""What if the policy were another? The plan of a month under it, from the inputs that the month was posted with. Nothing is kept or posted."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+import pyarrow as pa
+
+from apportion.model.currencies import is_money
+from apportion.model.times import Period
+from apportion.policy import diff as clauses
+from apportion.policy.document import Policy
+from apportion.policy.load import load_policy
+from apportion.render.sheet import Table
+from apportion.reports.changes import Change, changes
+from apportion.reports.report import Column
+from apportion.reports.sums import total
+from apportion.reports.words import counted, shown
+from apportion.verbs.agreement import policy_for, policy_of_version, short
+from apportion.verbs.corrections import runs_of
+from apportion.verbs.periods import as_period
+from apportion.verbs.plan import compute
+from apportion.verbs.project import Project
+from apportion.verbs.steps import Step, silent
+from apportion.verbs.world import Pins, pins_of, pins_of_run
+
+
+@dataclass(frozen=True, slots=True)
+class Whatif:
+    """`rows` are owners with what they owe under `was` (`before`) and would owe under `policy` (`after`); `clauses` are what differs between the two.
+
+    `posted`: whether `before` is what is in the books; otherwise it was computed, too.
+    """
+
+    period: str
+    was: str
+    policy: str
+    posted: bool
+    title: str
+    rows: tuple[Change, ...]
+    clauses: tuple[str, ...]
+
+
+def whatif(project: Project, period: Period | str, policy_text: str, step: Step = silent) -> Whatif:
+    """Against what is posted for the month; against the plan of the policy in force where nothing is."""
+    period = as_period(period)
+    return compared(project, period, policy_of(project, period), load_policy(policy_text, "draft"), step)
+
+
+def compared(project: Project, period: Period, old: Policy, new: Policy, step: Step = silent) -> Whatif:
+    """Two policies over one month."""
+    pins, posted_by = pinned(project, period)
+    is_posted = posted_by == old.version
+    before = project.books.believed(str(period)) if is_posted else planned(project, period, old, pins, step)
+    rows = changes(before, planned(project, period, new, pins, step))
+    told = tuple(change.sentence for change in clauses.diff(old, new, posted_until=last_day(period)))
+    return Whatif(str(period), short(old), short(new), is_posted, sentence(rows, period), rows, told)
+
+
+def tables(made: Whatif) -> tuple[Table, ...]:
+    """One for each currency; owners that nothing moves for are left out."""
+    columns = (
+        Column("owner", "owner"), Column("before", "posted" if made.posted else made.was, "money"), Column("after", "then", "money"),
+        Column("change", "difference", "money"), Column("why", "mostly"),
+    )  # fmt: skip
+    found = []
+    for currency in dict.fromkeys(row.currency for row in made.rows):
+        mine = [row for row in made.rows if row.currency == currency and row.sign != " "]
+        rows = tuple((row.owner, row.before, row.after, row.change, row.why) for row in mine)
+        sums = (total(row.before for row in mine), total(row.after for row in mine), total(row.change for row in mine))
+        found.append(Table(columns, rows, ("", *sums, "") if mine else (), currency))
+    return tuple(found)
+
+
+def planned(project: Project, period: Period, policy: Policy, pins: Pins, step: Step) -> pa.Table:
+    return compute(project, period, policy, pins, step).plan.postings
+
+
+def pinned(project: Project, period: Period) -> tuple[Pins, str]:
+    """What the month's last run rests on and the version that it went by; the newest evidence where it has none."""
+    own = runs_of(project.books.runs(), str(period))
+    return (pins_of_run(project, own[-1]), own[-1].policy_version) if own else (pins_of(project), "")
+
+
+def policy_of(project: Project, period: Period) -> Policy:
+    """The one that a month was posted with, else the one in force."""
+    _, version = pinned(project, period)
+    return policy_of_version(project, version) if version else policy_for(project, period)
+
+
+def last_day(period: Period) -> date:
+    return date.fromordinal(period.next.first_day.toordinal() - 1)
+
+
+def sentence(rows: tuple[Change, ...], period: Period) -> str:
+    """`1,204.00 USD of 2026-10 would move: vision and 2 others would owe more; speech less.`"""
+    moved = [row for row in rows if row.change and is_money(row.currency)]
+    if not moved:
+        return f"Nobody would owe another amount for {period}."
+    parts = []
+    for currency in sorted({row.currency for row in moved}):
+        more = [row for row in moved if row.currency == currency and row.change > 0]
+        less = [row for row in moved if row.currency == currency and row.change < 0]
+        amount = max(total(row.change for row in more), -total(row.change for row in less), Decimal(0))
+        said = [f"{named(side)} {word}" for side, word in ((more, "would owe more"), (less, "less")) if side]
+        parts.append(f"{shown(amount, currency)} of {period} would move: {'; '.join(said)}.")
+    return " ".join(parts)
+
+
+def named(rows: list[Change]) -> str:
+    """The largest, and how many more."""
+    return rows[0].owner + (f" and {counted(len(rows) - 1, 'other')}" if len(rows) > 1 else "")
