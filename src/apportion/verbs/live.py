@@ -65,6 +65,7 @@ def live(project: Project, today: date, step: Step = silent) -> Estimate:
     until = running.made(ROWS.empty_table()).complete_to
     rows = pa.concat_tables([planned(project, running, pins, step), *carried(running, until)])
     rows = rows.filter(pc.less_equal(rows["day"], pa.scalar(running.today, pa.date32())))
+    rows = rows.filter(pc.not_equal(rows["reason"], "rounding"))  # it makes plans add up to bills, and here is none
     return running.made(without_guessed_idle(rows, until))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,7 +25,7 @@ from apportion.verbs.agreement import policy_of_version
 from apportion.verbs.engines import backend_of
 from apportion.verbs.explaining.prices import measure_of
 from apportion.verbs.project import Project
-from apportion.verbs.world import Part, bill_lines, build_world, pins_of_run
+from apportion.verbs.world import bill_lines, exchange_rates, pins_of_run, touches, usage_rows
 
 PRICED = tuple(
     name for name in METERED if name not in (*PARTED, "time", "rate_card")
@@ -134,9 +135,10 @@ def resources_of(project: Project, month: str, pools: Iterable[str]) -> dict[str
         pins_of_run(project, run),
     )
     lines = bill_lines(project, period, pins)
-    world = build_world(project, period, Part(lines, policy), pins, backend_of(project))
-    usage = world.usage if not isinstance(world.usage, pa.Table) else backend_of(project).lend(world.usage)
-    placed = read_lines(
-        lines, policy, period, read_resources(usage, world.capacity), exchange_of(policy, period, world.rates)
-    )
+    window, backend = period.interval(ZoneInfo(policy.time_zone)), backend_of(project)
+    usage = usage_rows(project, pins["usage"], window, backend)
+    usage = backend.lend(usage) if isinstance(usage, pa.Table) else usage
+    capacity = project.books.scan("capacity", pins["capacity"], where=touches(window))
+    exchange = exchange_of(policy, period, exchange_rates(project, period, policy, pins, lines))
+    placed = read_lines(lines, policy, period, read_resources(usage, capacity), exchange)
     return {name: frozenset(placed.tranches.resources_of(name)) for name in pools}
