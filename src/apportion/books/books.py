@@ -1,6 +1,6 @@
 """The books as the rest of the program sees them: the only writer of evidence and record."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from apportion.books.budgets import Budgets
 from apportion.books.catalog import Evidence
 from apportion.books.close import close, read_close
 from apportion.books.database import reading, writing
-from apportion.books.documents import last_number, read_texts
+from apportion.books.documents import last_number, read_invoices, read_texts
 from apportion.books.doors import Doors
 from apportion.books.erase import Erased, erase, look
 from apportion.books.failures import spoken
@@ -274,6 +274,21 @@ class Books:
     def entries(self, **filters: object) -> pa.Table:
         with spoken(), reading(self.engine) as connection:
             return ledger.read_entries(connection, **filters)
+
+    def owners(self) -> pa.Table:
+        """Who was ever charged, from which pools: team, project, user and pool, each combination once."""
+        with spoken(), reading(self.engine) as connection:
+            return ledger.read_owners(connection)
+
+    def find_entries(self, text: str, teams: Collection[str] | None, most: int) -> pa.Table:
+        """Entries of some teams, or of all, by their number or the beginning of their hash."""
+        with spoken(), reading(self.engine) as connection:
+            return ledger.find_entries(connection, text, teams, most)
+
+    def invoices(self) -> list[tuple[str, str, str]]:
+        """Period, owner and number of every statement that has one."""
+        with spoken(), reading(self.engine) as connection:
+            return read_invoices(connection)
 
     def runs(self, kind: str = "") -> list[StoredRun]:
         """Of all kinds or one, oldest first."""

@@ -61,6 +61,15 @@ def last_number(connection: Connection) -> int:
     return connection.scalar(select(func.max(record.documents.c.number))) or 0
 
 
+def read_invoices(connection: Connection) -> list[tuple[str, str, str]]:
+    """Period, owner and label, in the order of their numbers; they are teams', so that no user is named."""
+    table = record.documents
+    rows = connection.execute(
+        select(table.c.period, table.c.owner, table.c.label).where(table.c.number > 0).order_by(table.c.number)
+    )
+    return [(row.period, row.owner, row.label) for row in rows]
+
+
 def check_numbers(connection: Connection, documents: Sequence[Document]) -> None:
     """Inside the transaction that issues them: the next ones, each once."""
     given = sorted(document.number for document in documents if document.number)

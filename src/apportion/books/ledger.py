@@ -2,13 +2,14 @@
 
 import datetime as dt
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import fields
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import ColumnElement, Connection, Text, cast, select, union_all
+from sqlalchemy import ColumnElement, Connection, Text, cast, false, func, or_, select, union_all
 
 from apportion.books import record
 from apportion.books.chain import GENESIS
@@ -23,6 +24,9 @@ ENTRIES = pa.schema([
     *(pa.field(field.name, field.type, nullable=field.name == "day") for field in POSTINGS),  # the bill's own side has no day
     pa.field("hash", TEXT, nullable=False),
 ])  # fmt: skip
+OWNED = pa.schema([(name, TEXT) for name in ("month", "team", "project", "user", "pool")])
+HASH = re.compile(r"[0-9a-f]{6,64}")
+LONGEST_NUMBER = 19
 
 
 def read_entries(connection: Connection, **filters: object) -> pa.Table:
@@ -38,6 +42,29 @@ def read_entries(connection: Connection, **filters: object) -> pa.Table:
             values = tokens_of(connection, list(map(str, values)))
         conditions.append(table.c[name].in_([str(item) if isinstance(item, dt.date) else item for item in values]))
     return read_rows(connection, ENTRIES, *conditions)
+
+
+def read_owners(connection: Connection) -> pa.Table:
+    """Every owner of every month, with the pools that they were charged from: each combination once."""
+    table, runs, names = record.entries, record.runs, OWNED.names[1:]
+    month = func.coalesce(func.nullif(runs.c.about, ""), runs.c.period)
+    every = select(month, *(table.c[name] for name in names)).join(runs, runs.c.run_id == table.c.run_id)
+    rows = connection.execute(every.where(table.c.account.not_like(CONTRA + "%")).distinct()).all()
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(OWNED)
+    found = pa.table([pa.array(column, TEXT) for column in columns], schema=OWNED)
+    named = shown(connection, found, found["month"])
+    return named.group_by(names).aggregate([]).sort_by([(name, "ascending") for name in names])
+
+
+def find_entries(connection: Connection, text: str, teams: Collection[str] | None, most: int) -> pa.Table:
+    """Owners' entries by their number, or whose hash begins so; of some teams, or of all. The bill's own side is nobody's."""
+    table = record.entries
+    number = table.c.seq == int(text) if text.isdecimal() and len(text) < LONGEST_NUMBER else false()
+    begun = table.c.hash.startswith(text) if HASH.fullmatch(text) else false()
+    own = [] if teams is None else [table.c.team.in_(sorted(teams))]
+    some = select(table.c.seq).where(or_(number, begun), table.c.account.not_like(CONTRA + "%"), *own)
+    found = list(connection.scalars(some.order_by(table.c.seq).limit(most)))
+    return read_rows(connection, ENTRIES, table.c.seq.in_(found))
 
 
 def read_rows(connection: Connection, schema: pa.Schema, *conditions: ColumnElement[bool]) -> pa.Table:

@@ -16,6 +16,7 @@ COLOURS = (
     "#6aaed6", "#f2c466", "#5cc4a5", "#e3b3cd", "#9ad3f2", "#ee9a5c", "#d9cc52",
 )  # fmt: skip
 GREYS = {"_idle": "#9aa0a6", "_unallocated": "#6b7075", "_residual": "#c3c7cb"}
+MOVES = {"sum": "#5b6b78", "more": "#d55e00", "less": "#0072b2"}  # apart for all eyes, and by their direction
 Spec = dict[str, Any]
 
 
@@ -63,4 +64,58 @@ def stacked_days(
             "stroke": {"condition": {"test": "datum.complete === false", "field": "owner", "type": "nominal", "legend": None}, "value": None},
             "tooltip": [{"field": name, "type": "nominal"} for name in ("day", "owner", "shown")],
         },
+    }  # fmt: skip
+
+
+def cumulative(values: Sequence[Mapping[str, Any]], palette: Mapping[str, str], unit: str) -> Spec:
+    """What it had come to by each day of the month, a line for each series. A value is {day, series, amount, shown}; the first series is drawn full."""
+    order = list(palette)
+    return {
+        **base(values),
+        "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2.5, "point": {"size": 18, "filled": True}},
+        "encoding": {
+            "x": {"field": "day", "type": "ordinal", "title": "day of the month", "axis": {"labelAngle": 0, "labelOverlap": True}},
+            "y": {"field": "amount", "type": "quantitative", "title": unit},
+            "color": colour_by("series", palette, order),
+            "strokeDash": {"field": "series", "type": "nominal", "legend": None, "scale": {"domain": order, "range": [[1, 0], [5, 3], [2, 2]][: len(order)]}},
+            "tooltip": [{"field": name, "type": "nominal"} for name in ("series", "day", "shown")],
+        },
+    }  # fmt: skip
+
+
+def waterfall(steps: Sequence[tuple[str, float, str]], totals: Sequence[int], unit: str) -> Spec:
+    """From one sum to another: steps of (name, amount, as text), one below the other; those at the places of `totals` stand on the ground."""
+    values, level = [], 0.0
+    for place, (name, amount, text) in enumerate(steps):
+        start = 0.0 if place in totals else level
+        level = start + amount
+        kind = "sum" if place in totals else "more" if amount >= 0 else "less"
+        values.append(
+            {"name": name, "start": start, "end": level, "right": max(start, level), "shown": text, "kind": kind}
+        )
+    names = [name for name, _, _ in steps]
+    y = {
+        "field": "name",
+        "type": "nominal",
+        "sort": names,
+        "title": None,
+        "axis": {"labelLimit": 160, "ticks": False, "domain": False},
+    }
+    return {
+        **base(values, height=30 * len(values)),
+        "encoding": {"y": y, "tooltip": [{"field": name, "type": "nominal"} for name in ("name", "shown")]},
+        "layer": [
+            {
+                "mark": {"type": "bar", "height": {"band": 0.7}},
+                "encoding": {
+                    "x": {"field": "start", "type": "quantitative", "title": unit},
+                    "x2": {"field": "end"},
+                    "color": {**colour_by("kind", MOVES, list(MOVES)), "legend": None},
+                },
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 6},
+                "encoding": {"x": {"field": "right", "type": "quantitative"}, "text": {"field": "shown"}},
+            },
+        ],
     }  # fmt: skip

@@ -77,6 +77,17 @@ def narrowed(record: Record, where: Where) -> Record:
     return replace(record, posted=posted, charges=charges)
 
 
+def exactly(record: Record, **wanted: str) -> Record:
+    """A record of one owner, by the columns that name it: `team="vision", project="detect"`."""
+
+    def own(rows: pa.Table) -> pa.Table:
+        for name, value in wanted.items():
+            rows = rows.filter(pc.equal(rows[name], value))
+        return rows
+
+    return replace(record, posted=own(record.posted), charges=None if record.charges is None else own(record.charges))
+
+
 def where_text(where: Where) -> str:
     """`team vision or speech, pool h100`."""
     return ", ".join(f"{by.replace('_', ' ')} {' or '.join(wanted)}" for by, wanted in where.items())

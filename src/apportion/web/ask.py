@@ -136,8 +136,12 @@ class Ask:
 
 def at(room: str, *names: str) -> str:
     """The path of a page about something by name, whatever characters the name has."""
-    path = "/".join([room, *(quote(name, safe="") for name in names)])
-    return path + ".html" if path.endswith(FORMATS) else path
+    return whole("/".join([room, *(quote(name, safe="") for name in names)]))
+
+
+def whole(path: str) -> str:
+    """Where a name ends like a format, one more ending says that the page is meant; dots alone would be taken for a folder."""
+    return path + ".html" if path.endswith((*FORMATS, "/.", "/..")) else path
 
 
 def today() -> date:

@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from apportion.client.shapes import Problem
 from apportion.errors import ApportionError, InvariantError
 from apportion.web.ask import NotAllowedError, NotThereError
-from apportion.web.frame import bare, split_form
+from apportion.web.frame import asked_path, bare, split_form
 from apportion.web.page import Link
 
 PROBLEM = "application/problem+json"
@@ -34,7 +34,7 @@ def status_of(error: ApportionError) -> int:
 
 
 def answer(request: Request, problem: Problem) -> Response:
-    if request.url.path.startswith(API) or split_form(request.url.path)[1] != ".html":
+    if request.url.path.startswith(API) or split_form(asked_path(request))[1] != ".html":
         return JSONResponse(problem.model_dump(exclude_none=True), problem.status, media_type=PROBLEM)
     said = [problem.detail, *([problem.hint] if problem.hint else [])]
     return bare(request, problem.title, said, [Link("Overview", "/")], problem.status)

@@ -76,6 +76,11 @@ def other_form(ask: Ask, form: str) -> str:
     return ("/overview" if path == "/" else path) + form + mark + query
 
 
+def asked_path(request: Request) -> str:
+    """As it was written: names may have slashes and question marks, which only there are told from the path's own."""
+    return str(request.scope["raw_path"].decode("utf-8", "replace"))
+
+
 def split_form(path: str) -> tuple[str, str]:
     """A name, and the form that is asked for by its ending."""
     for form in FORMATS:

@@ -141,7 +141,10 @@ Block = Figures | Rows | Chart | Prose | Tree | Facets | Form
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`command` is the same question on the command line. `refresh_s`: asked again by itself that often, where it is about now."""
+    """`command` is the same question on the command line. `refresh_s`: asked again by itself that often, where it is about now.
+
+    `goto` is where a browser is sent instead; programs get what the page says.
+    """
 
     name: str
     title: str
@@ -151,6 +154,7 @@ class Page:
     crumbs: tuple[Link, ...] = ()
     about: Mapping[str, object] = field(default_factory=dict)
     refresh_s: int = 0
+    goto: str = ""
     searched: bool = False  # nothing of it may be kept: it has forms, or is about this very moment
 
     @property

@@ -5,16 +5,16 @@ A form that changes something posts to a route with a `deed` of its own, and ans
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from apportion.books.audit import acting
-from apportion.web.ask import Ask, NotAllowedError
+from apportion.web.ask import Ask, NotAllowedError, NotThereError, whole
 from apportion.web.door.session import csrf_of, is_csrf, viewer_from
-from apportion.web.frame import Entry, html, rendered, split_form
+from apportion.web.frame import Entry, asked_path, html, rendered, split_form
 from apportion.web.page import Page
 from apportion.web.viewer import Deed
 
@@ -94,8 +94,6 @@ def anything(path: str) -> str:
 
 
 def download_endpoint(download: Download) -> Callable[[Request], Response]:
-    names = names_in(download.path)
-
     def endpoint(request: Request) -> Response:
         viewer = viewer_from(request)
         if viewer is None:
@@ -103,33 +101,25 @@ def download_endpoint(download: Download) -> Callable[[Request], Response]:
         if not viewer.may(download.deed):
             raise NotAllowedError(download.deed)
         ask = Ask(request.app.state.desk, viewer, request.url.path, queried(request))
-        file = download.make(ask, *(request.path_params[name] for name in names))
+        file = download.make(ask, *names_in(download.path, asked_path(request)))
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"}
         return StreamingResponse(file.parts, media_type=file.kind, headers=headers)
 
     return endpoint
 
 
-def names_in(path: str) -> list[str]:
-    return [part.strip("{}") for part in path.split("/") if part.startswith("{")]
-
-
 def page_endpoint(route: Route, entries: Sequence[Entry]) -> Callable[[Request], Response]:
-    names = names_in(route.path)
-
     def endpoint(request: Request) -> Response:
         viewer = viewer_from(request)
         if viewer is None:
             return to_login(request)
-        path, form = split_form(request.url.path)
-        ask = Ask(request.app.state.desk, viewer, plain(path), queried(request))
+        path, form = split_form(asked_path(request))
+        ask = Ask(request.app.state.desk, viewer, plain(whole(path)), queried(request))
         if not viewer.may(route.deed):
             raise NotAllowedError(route.deed)
-        given = [
-            split_form(request.path_params[name])[0] if name == names[-1] else request.path_params[name]
-            for name in names
-        ]
-        page = route.show(ask, *given)
+        page = route.show(ask, *names_in(route.path, path))
+        if form == ".html" and page.goto:
+            return RedirectResponse(page.goto, 303)
         if form == ".html":
             return html(ask, page, entries, csrf_of(request))
         text, kind = rendered(page, form)
@@ -138,13 +128,21 @@ def page_endpoint(route: Route, entries: Sequence[Entry]) -> Callable[[Request],
     return endpoint
 
 
+def names_in(pattern: str, path: str) -> list[str]:
+    """The names of a path, each as it is called; the last takes all that is left before the fixed words behind it."""
+    before, brace, behind = pattern.rpartition("}")
+    places = (before + brace).split("/")
+    given = (path.removesuffix(behind) if behind else path).split("/", len(places) - 1)
+    if len(given) < len(places):
+        raise NotThereError("such page")
+    return [unquote(name) for place, name in zip(places, given, strict=True) if place.startswith("{")]
+
+
 def plain(path: str) -> str:
     return "/" if path == "/overview" else path
 
 
 def action_endpoint(action: Action, entries: Sequence[Entry]) -> Callable[[Request], object]:
-    names = names_in(action.path)
-
     async def endpoint(request: Request) -> Response:
         viewer = viewer_from(request)
         if viewer is None:
@@ -157,7 +155,7 @@ def action_endpoint(action: Action, entries: Sequence[Entry]) -> Callable[[Reque
 
         def act() -> Response:
             with acting(viewer.name):
-                next_ = action.do(ask, fields, *(request.path_params[name] for name in names))
+                next_ = action.do(ask, fields, *names_in(action.path, asked_path(request)))
             return (
                 RedirectResponse(next_, 303) if isinstance(next_, str) else html(ask, next_, entries, csrf_of(request))
             )
@@ -172,8 +170,8 @@ def queried(request: Request) -> dict[str, list[str]]:
 
 
 def to_login(request: Request) -> Response:
-    asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    if split_form(request.url.path)[1] != ".html":
+    asked = asked_path(request) + (f"?{request.url.query}" if request.url.query else "")
+    if split_form(asked_path(request))[1] != ".html":
         raise HTTPException(
             401, "log in, or bring a token: `Authorization: Bearer ...`", {"WWW-Authenticate": "Bearer"}
         )
