@@ -10,6 +10,7 @@ import pyarrow.dataset as ds
 from sqlalchemy import select
 
 from apportion.books import agreed, deliveries, disputes, ledger, record
+from apportion.books.adding import add
 from apportion.books.audit import Note, note, note_once, read_notes
 from apportion.books.backup import backup
 from apportion.books.booked import read_booked
@@ -30,6 +31,7 @@ from apportion.books.post import post
 from apportion.books.proposals import Proposals
 from apportion.books.pseudonyms import Asked
 from apportion.books.publish import published, versions
+from apportion.books.pushes import Pushes
 from apportion.books.shapes import (
     CLOSE,
     COMPUTED,
@@ -70,10 +72,12 @@ class Books:
         self.browse = Browse(self.engine)
         self.tokens = Tokens(self.engine)
         self.proposals = Proposals(self.engine)
+        self.pushes = Pushes(self.engine)
 
     def ingest(self, delivery: Delivery) -> Receipt:
         with spoken():
-            return ingest(self.evidence, self.locks, delivery)
+            take = add if delivery.adds else ingest
+            return take(self.evidence, self.locks, delivery)
 
     def inputs(self) -> dict[str, TableVersion]:
         with spoken(), reading(self.engine) as connection:

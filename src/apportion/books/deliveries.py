@@ -22,7 +22,8 @@ def record_delivery(connection: Connection, prepared: Prepared, replaced: Mappin
     seq = (connection.scalar(select(func.max(table.c.seq))) or 0) + 1
     delivery_id = f"d{seq:06d}-{prepared.digest[:12]}"
     rows = {name: part.num_rows for name, part in prepared.rows.items()}
-    supersede(connection, prepared, delivery_id)
+    if not delivery.adds:
+        supersede(connection, prepared, delivery_id)
     connection.execute(
         insert(table).values(
             seq=seq, delivery_id=delivery_id, source=delivery.source, start_s=delivery.window.start_s, end_s=delivery.window.end_s,

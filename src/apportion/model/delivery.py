@@ -55,7 +55,7 @@ class Delivery:
     """`window` bounds usage, capacity, reservations and workloads by time, and cost lines by their billing period's start.
 
     A later delivery of the same source replaces what the earlier one said about the window. Tables that a delivery does not name stay as they were.
-    A large table may be `Rows`.
+    A large table may be `Rows`. A delivery that `adds` replaces nothing: its window only says what its rows cover.
     """
 
     source: str
@@ -64,3 +64,4 @@ class Delivery:
     problems: tuple[Problem, ...] = ()
     files: tuple[FileDigest, ...] = ()
     scopes: tuple[Scope, ...] = field(default=())
+    adds: bool = False

@@ -10,7 +10,9 @@ from apportion.model.delivery import Delivery
 from apportion.model.times import Interval, Period
 from apportion.reports.words import counted
 from apportion.sources.live import WHEN, Live, Progress, is_asked
+from apportion.sources.pushed import KIND as PUSHED
 from apportion.sources.registry import reader, source_named
+from apportion.sources.settings import stanza
 from apportion.verbs.due import due_windows, shown
 from apportion.verbs.project import Project
 from apportion.verbs.settings import Source
@@ -72,7 +74,10 @@ def ingest_one(project: Project, source: Source, window: Interval | None, step: 
 def deliver(
     project: Project, source: Source, window: Interval | None = None, step: Step = silent
 ) -> Iterator[Delivery]:
-    """All that a file has, or the windows of a live source that are due, one after the other."""
+    """All that a file has, or the windows of a live source that are due, one after the other; of a pushed one nothing."""
+    if source.kind == PUSHED:
+        stanza(source.settings, ())  # refuses what it does not know
+        return
     kind = source_named(source.kind, source.where)
     settings = {key: value for key, value in source.settings.items() if key not in WHEN or not isinstance(kind, Live)}
     if not is_asked(kind, settings):

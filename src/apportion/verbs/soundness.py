@@ -10,8 +10,9 @@ from apportion.reports.words import counted
 from apportion.sources.live import WHEN, Live, is_asked
 from apportion.sources.outside.stores.address import is_remote
 from apportion.sources.outside.stores.objects import Store
+from apportion.sources.pushed import KIND as PUSHED
 from apportion.sources.registry import source_named
-from apportion.sources.settings import Stanza
+from apportion.sources.settings import Stanza, stanza
 from apportion.verbs.due import delivered, ended, holes, now_s, reached, shown, since_s
 from apportion.verbs.ingest import deliver
 from apportion.verbs.project import Project
@@ -32,6 +33,9 @@ class Finding:
 
 
 def source_findings(project: Project, source: Source) -> Iterator[Finding]:
+    if source.kind == PUSHED:
+        yield pushed_finding(project, source)
+        return
     kind = source_named(source.kind, source.where)
     if is_asked(kind, source.settings):
         yield from asked_findings(project, source, kind)
@@ -41,6 +45,17 @@ def source_findings(project: Project, source: Source) -> Iterator[Finding]:
     if is_remote(str(source.settings.get("path", ""))):
         yield store_finding(project, source)
     yield from file_findings(project, source)
+
+
+def pushed_finding(project: Project, source: Source) -> Finding:
+    """Nobody knows what is due: only whether anything came, and when last."""
+    stanza(source.settings, ())  # refuses what it does not know
+    rows = [row for row in project.books.deliveries() if row["source"] == source.name]
+    what = f"source {source.name}"
+    if not rows:
+        return Finding(NOTE, what, "nothing was pushed yet", "POST /api/v1/usage takes it")
+    last = instant_text(max(row["received_s"] for row in rows))
+    return Finding(GOOD, what, f"{counted(len(rows), 'push', 'pushes')}, the last at {last}")
 
 
 def signs(project: Project, source: Source, live: Live) -> Iterator[Finding]:

@@ -1,0 +1,113 @@
+"""Rows that somebody pushes rather than us reading them: JSON lines or an Arrow stream, looked at row by row.
+
+It is no kind of source that reads: a stanza with `kind = "push"` says that such rows are welcome under its name.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from apportion.client.rows import ROWS
+from apportion.errors import InputError, Problem
+from apportion.model.rows import TABLES
+from apportion.model.times import Interval
+
+KIND = "push"
+LINES, ARROW = "application/x-ndjson", "application/vnd.apache.arrow.stream"
+CODE = "malformed-row"
+SHOWN = 200  # characters of a row that is listed
+Given = tuple[str, Any, str]  # where it stands, what was read of it, and how it looks
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """What is taken: rows of one source and table, within the window if there is one."""
+
+    source: str
+    table: str
+    window: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    table: pa.Table
+    problems: tuple[Problem, ...]
+
+
+def read_rows(body: bytes, form: str, welcome: Welcome) -> Taken:
+    """Those that can be taken, in the model's schema, and what is wrong with the others."""
+    rows: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    for where, given, looks in lines_of(body) if form == LINES else stream_of(body):
+        wrong = given if isinstance(given, str) else take(given, welcome, rows)
+        if wrong:
+            problems.append(Problem(where, CODE, wrong, looks[:SHOWN]))
+    return Taken(pa.Table.from_pylist(rows, TABLES[welcome.table]), tuple(problems))
+
+
+def take(given: Any, welcome: Welcome, rows: list[dict[str, Any]]) -> str:
+    """What is wrong with it; nothing where it was taken."""
+    if not isinstance(given, Mapping):
+        return "a row is an object with the columns of the table"
+    if given.get("source", welcome.source) != welcome.source:
+        return f"it is of another source than {welcome.source}"
+    try:
+        made = ROWS[welcome.table].model_validate({key: value for key, value in given.items() if key != "source"})
+    except ValidationError as error:
+        return "; ".join(said(one) for one in error.errors(include_url=False, include_input=False)[:3])
+    window = welcome.window
+    if window and not window.start_s <= made.start_s <= made.end_s <= window.end_s:
+        return "it does not lie in the window of this push"
+    row = {"source": welcome.source, **made.model_dump()}
+    if welcome.table == "workloads":
+        row["run"] = row["run"] or row["workload"]
+    if "labels" in row:
+        row["labels"] = list(row["labels"].items())
+    rows.append(row)
+    return ""
+
+
+def said(one: Mapping[str, Any]) -> str:
+    place = ".".join(str(part) for part in one["loc"])
+    return f"{place}: {one['msg']}" if place else str(one["msg"])
+
+
+def lines_of(body: bytes) -> Iterator[Given]:
+    """A row that is no JSON comes as the sentence that says so."""
+    for number, line in enumerate(body.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        looks = line[: 4 * SHOWN].decode("utf-8", "replace").strip()
+        try:
+            yield f"line {number}", from_json(line), looks
+        except ValueError as error:
+            yield f"line {number}", f"it is not JSON: {str(error).partition(' at line')[0]}", looks
+
+
+def stream_of(body: bytes) -> Iterator[Given]:
+    number = 0
+    try:
+        with pa.ipc.open_stream(body) as stream:
+            for batch in stream:
+                batch.validate(full=True)
+                for row in plain_rows(batch):
+                    number += 1
+                    yield f"row {number}", row, str(row)
+    except (pa.ArrowException, ValueError, OSError, OverflowError) as error:
+        message = f"the body is not an Arrow stream that can be read: {str(error).splitlines()[0][:SHOWN] if str(error) else type(error).__name__}"
+        raise InputError("push-unreadable", message, hint="write it with pyarrow.ipc.new_stream") from error
+
+
+def plain_rows(batch: pa.RecordBatch) -> Iterable[dict[str, Any]]:
+    """A map is a list of pairs in Arrow; a key that comes twice is no label."""
+    for row in batch.to_pylist():
+        labels = row.get("labels", ())
+        if isinstance(labels, list) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in labels):
+            row["labels"] = dict(labels) if len(dict(labels)) == len(labels) else labels
+        elif "labels" in row and labels is None:
+            del row["labels"]
+        yield row
