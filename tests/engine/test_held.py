@@ -25,7 +25,7 @@ HELD = [case for case in CASES if (GOLDEN / case / "held.csv").exists()]
 # Worlds in which some was held without use and counts as idle, under every rule, scope and slot; and any others.
 HOLDING = (61, 62, 63, 86, 96, 107, 112, 114, 124, 152, 164, 175, 179, 185)
 METHODS = ("capacity_rate", "proportional", "time", "rate_card", "temporal_shapley", "peak_shapley")
-WORLDS = (*((seed, "capacity_rate") for seed in HOLDING), *enumerate(METHODS * (4 if LONG else 2)))
+WORLDS = (*((seed, "capacity_rate") for seed in HOLDING), *enumerate(METHODS * (4 if LONG else 1)))
 Key = tuple[str, ...]
 QUANTITIES = ("held", "used", "unmeasured")
 

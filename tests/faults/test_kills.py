@@ -10,13 +10,13 @@ from tests.faults.sweep import Sweep, spread, tally
 KILL = "signal=SIGKILL"
 ALL = 10**6
 POINTS = {  # in short and in long runs
-    ("sqlite", "go_on"): (34, ALL),
-    ("sqlite", "settle"): (22, ALL),
-    ("sqlite", "decide"): (12, ALL),
-    ("sqlite", "export"): (12, ALL),
-    ("sqlite", "begin"): (8, ALL),
-    ("postgresql", "go_on"): (6, 200),
-    ("postgresql", "settle"): (6, 200),
+    ("sqlite", "go_on"): (22, ALL),
+    ("sqlite", "settle"): (14, ALL),
+    ("sqlite", "decide"): (8, ALL),
+    ("sqlite", "export"): (8, ALL),
+    ("sqlite", "begin"): (5, ALL),
+    ("postgresql", "go_on"): (4, 200),
+    ("postgresql", "settle"): (4, 200),
     ("postgresql", "begin"): (2, 100),
 }
 LEAST, LEAST_IN_LONG_RUNS = 100, 1000
