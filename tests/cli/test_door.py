@@ -12,7 +12,7 @@ from tests.cli.conftest import Run
 
 VERBS = (  # noqa: SIM905 - reads as typed
     "demo init check ingest plan apply whatif draft close statement export adjust dispute budget explain "
-    "cost report serve methods split audit backup verify erase gc agent "
+    "cost report serve token methods split audit backup verify erase gc agent "
 ).split()
 HEAVY = {"pyarrow", "ibis", "duckdb", "pyiceberg", "sqlalchemy", "pydantic", "rich", "ruamel", "numpy"}
 

@@ -86,6 +86,16 @@ def read_notes(connection: Connection) -> list[Note]:
     return [Note(*(getattr(row, name) for name in FIELDS)) for row in rows]
 
 
+def read_latest(connection: Connection, who: str, what: str, before: int, most: int) -> list[tuple[int, Note]]:
+    """Newest first, with their numbers: of one person and deed or all, `before` a number unless it is 0."""
+    table = record.audit
+    wanted = select(table).order_by(table.c.id.desc()).limit(most)
+    wanted = wanted.where(table.c.who == who) if who else wanted
+    wanted = wanted.where(table.c.what == what) if what else wanted
+    wanted = wanted.where(table.c.id < before) if before else wanted
+    return [(row.id, Note(*(getattr(row, name) for name in FIELDS))) for row in connection.execute(wanted)]
+
+
 def check_audit(connection: Connection) -> Iterator[Finding]:
     """Every link, every number without a gap, and a note for every run and a run for its note."""
     table, runs = record.audit, record.runs

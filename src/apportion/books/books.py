@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from apportion.books import agreed, deliveries, disputes, ledger, record
 from apportion.books.adding import add
-from apportion.books.audit import Note, note, note_once, read_notes
+from apportion.books.audit import Note, note, note_once, read_latest, read_notes
 from apportion.books.backup import backup
 from apportion.books.booked import read_booked
 from apportion.books.browse import Browse
@@ -351,6 +351,11 @@ class Books:
         """Who did what, oldest first."""
         with spoken(), reading(self.engine) as connection:
             return read_notes(connection)
+
+    def audit_page(self, who: str, what: str, before: int, most: int) -> list[tuple[int, Note]]:
+        """As `audit`, a page at a time from the newest."""
+        with spoken(), reading(self.engine) as connection:
+            return read_latest(connection, who, what, before, most)
 
     def close(self) -> None:
         self.engine.dispose()

@@ -47,8 +47,11 @@ def teams_of(text: str) -> frozenset[str] | None:
 
 
 class Doors:
+    """`ended` counts what was ended here, for whoever remembers what was good."""
+
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.ended = 0
 
     def open_session(self, person: Person, lasts_s: int) -> str:
         """The key of a new session, shown once."""
@@ -86,6 +89,7 @@ class Doors:
                 connection.execute(delete(record.sessions).where(mine))
                 with acting(row.name):
                     note(connection, "logout", row.name)
+        self.ended += 1
 
     def end_sessions_of(self, name: str) -> int:
         """All of one person, and how many they were."""
@@ -94,6 +98,7 @@ class Doors:
             ended: int = connection.execute(delete(table).where(table.c.name == name)).rowcount
             if ended:
                 note(connection, "sessions ended", f"{ended} of {name}")
+        self.ended += 1
         return ended
 
     def logins(self) -> list[Login]:

@@ -34,6 +34,7 @@ from apportion.cli import (
     serve,
     split,
     statement,
+    token,
     verify,
     whatif,
 )
@@ -61,6 +62,7 @@ COMMANDS = (
     cost,
     report,
     serve,
+    token,
     methods,
     split,
     audit,

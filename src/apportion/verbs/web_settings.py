@@ -24,6 +24,7 @@ WEB_SHAPES: Mapping[str, Mapping[str, type]] = {
     "web.proxy": {"user_header": str, "groups_header": str, "trusted": list},
     "web.groups": {"role": str, "teams": list},
 }  # fmt: skip
+SCOPES = ("openid", "profile", "email")
 RANGES = {"session_hours": (1, 720), "requests_per_minute": (1, 1_000_000), "body_bytes": (1024, 2**30)}
 Network = IPv4Network | IPv6Network
 
@@ -45,7 +46,7 @@ class Oidc:
     stanza: Stanza
     groups_claim: str = "groups"
     name_claim: str = "preferred_username"
-    scopes: tuple[str, ...] = ("openid", "profile", "email")
+    scopes: tuple[str, ...] = SCOPES
 
     def secret(self) -> Secret | None:
         return secret(self.stanza, "client_secret")
@@ -124,7 +125,7 @@ def read_oidc(section: Any, place: Place) -> Oidc:
             raise wrong(f"[web.oidc] needs {key}", place.of("web", "oidc"), f'add {key} = "..."')
     stanza = Stanza(section, place.of("web", "oidc", "client_secret"))
     pointed(stanza, "client_secret")  # refuses a secret as it is
-    scopes = texts(section.get("scopes", list(Oidc.__dataclass_fields__["scopes"].default)), "scopes", place, "oidc")
+    scopes = texts(section.get("scopes", list(SCOPES)), "scopes", place, "oidc")
     if "openid" not in scopes:
         raise wrong("scopes must have openid", place.of("web", "oidc", "scopes"))
     claims = {key: section[key] for key in ("groups_claim", "name_claim") if section.get(key)}

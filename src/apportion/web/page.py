@@ -155,6 +155,7 @@ class Page:
     about: Mapping[str, object] = field(default_factory=dict)
     refresh_s: int = 0
     goto: str = ""
+    timeless: bool = False  # of no month
     searched: bool = False  # nothing of it may be kept: it has forms, or is about this very moment
 
     @property

@@ -36,8 +36,8 @@ class Door:
         self.host = (urlsplit(self.address).hostname or "").lower()
         self.requests = Buckets(self.web.requests_per_minute)
         self.attempts = Buckets(LOGINS_PER_MINUTE)
-        self._sessions: Recent[Person] = Recent()
-        self._tokens: Recent[tuple[Token, Person | None]] = Recent()
+        self._sessions: Recent[Person] = Recent(lambda: desk.books.doors.ended)
+        self._tokens: Recent[tuple[Token, Person | None]] = Recent(lambda: desk.books.tokens.ended)
         self._used: dict[str, float] = {}
         self._notes = ThreadPoolExecutor(1, "token-use")  # beside the request, which must not wait for another writer
 
@@ -92,16 +92,6 @@ class Door:
 
     def begin(self, person: Person) -> str:
         return self.desk.books.doors.open_session(person, self.lasts_s)
-
-    def end(self, key: str) -> None:
-        """In this process at once; in others within seconds."""
-        self.desk.books.doors.end_session(key)
-        self._sessions.forget(hashed(key))
-
-    def forget(self) -> None:
-        """After somebody's sessions or tokens were ended."""
-        self._sessions.forget()
-        self._tokens.forget()
 
 
 def bearer(request: "HTTPConnection") -> str:

@@ -92,7 +92,7 @@ def start(request: Request, to: str = "") -> Response:
         )
     except ApportionError as error:
         return failed(request, error)
-    response.set_cookie(browser_cookie(request), browser, max_age=UNDER_WAY_S, **cookie_settings(request))
+    give(request, response, browser_cookie(request), browser, UNDER_WAY_S)
     return response
 
 
@@ -105,14 +105,14 @@ def callback(request: Request, code: str = "", state: str = "", iss: str = "", e
         under_way = taken(request, state)
         if error or not code:
             raise LoginError("the provider did not let you in" + (f" ({error[:60]})" if error else ""))
-        if iss and iss != provider.settings.issuer:
+        if (iss or provider.names_itself()) and iss != provider.settings.issuer:
             raise LoginError("the answer comes from another provider than was asked")
         asked = Asked(under_way["nonce"], under_way["verifier"], under_way["redirect"])
         person = person_of(provider.claims(code, asked), door_of(request).web)
     except ApportionError as refused:
         return failed(request, refused)
     response = with_session(request, person, under_way["to"])
-    response.delete_cookie(browser_cookie(request), **cookie_settings(request))
+    take_back(request, response, browser_cookie(request))
     return response
 
 
@@ -155,15 +155,20 @@ def browser_cookie(request: Request) -> str:
     return f"__Host-{BROWSER}" if door_of(request).is_https else BROWSER
 
 
-def cookie_settings(request: Request) -> dict[str, object]:
-    return {"httponly": True, "samesite": "lax", "secure": door_of(request).is_https, "path": "/"}
+def give(request: Request, response: Response, name: str, value: str, lasts_s: int) -> None:
+    secure = door_of(request).is_https
+    response.set_cookie(name, value, max_age=lasts_s, httponly=True, samesite="lax", secure=secure, path="/")
+
+
+def take_back(request: Request, response: Response, name: str) -> None:
+    response.delete_cookie(name, httponly=True, samesite="lax", secure=door_of(request).is_https, path="/")
 
 
 def with_session(request: Request, person: Person, to: str) -> Response:
     """On to the page that was asked for."""
     door = door_of(request)
     response = RedirectResponse(ours(to), 303)
-    response.set_cookie(door.cookie, door.begin(person), max_age=door.lasts_s, **cookie_settings(request))
+    give(request, response, door.cookie, door.begin(person), door.lasts_s)
     return response
 
 
@@ -175,9 +180,9 @@ async def logout(request: Request) -> Response:
     key = request.cookies.get(door.cookie, "")
     if not is_csrf(request, str(form.get("csrf", ""))):
         return RedirectResponse("/", 303)
-    await run_in_threadpool(door.end, key)
+    await run_in_threadpool(door.desk.books.doors.end_session, key)
     response = RedirectResponse("/logout/done", 303)
-    response.delete_cookie(door.cookie, **cookie_settings(request))
+    take_back(request, response, door.cookie)
     return response
 
 

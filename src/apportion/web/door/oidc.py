@@ -105,6 +105,10 @@ class Provider:
         query = f"client_id={quote_plus(self.settings.client_id)}&post_logout_redirect_uri={quote_plus(back)}"
         return f"{end}{'&' if '?' in end else '?'}{query}" if end else ""
 
+    def names_itself(self) -> bool:
+        """Whether its answers must say whose they are, so that none of another provider is taken for one of it (RFC 9207)."""
+        return self.metadata().get("authorization_response_iss_parameter_supported") is True
+
     def claims(self, code: str, asked: Asked) -> Mapping[str, Any]:
         """Of whoever the code stands for."""
         answer = self._token(code, asked)

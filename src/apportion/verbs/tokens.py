@@ -1,0 +1,34 @@
+"""The tokens of programs, as a list to read."""
+
+import time
+from collections.abc import Sequence
+
+from apportion.books.tokens import Token
+from apportion.model.times import instant_text
+from apportion.render.sheet import Table
+from apportion.reports.report import Column
+from apportion.verbs.project import Project
+
+COLUMNS = ("id", "label", "owner", "role", "teams", "may", "status", "until", "last_used")
+
+
+def tokens(project: Project, owner: str | None = None) -> tuple[Token, ...]:
+    """Newest first; of one owner or all."""
+    return tuple(project.books.tokens.listed(owner))
+
+
+def token_table(found: Sequence[Token]) -> Table:
+    return Table(tuple(Column(name, name.replace("_", " ")) for name in COLUMNS), tuple(map(token_row, found)))
+
+
+def token_row(token: Token) -> tuple[str | None, ...]:
+    return (
+        token.id, token.label, token.owner, token.role, "all" if token.teams is None else ", ".join(sorted(token.teams)),
+        ", ".join(sorted(token.deeds)), status_of(token), instant_text(token.until_s), instant_text(token.used_s) if token.used_s else "never",
+    )  # fmt: skip
+
+
+def status_of(token: Token) -> str:
+    if token.revoked_s:
+        return "revoked"
+    return "good" if token.is_good(time.time()) else "expired"
