@@ -3,7 +3,6 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -34,16 +33,13 @@ class Door:
         self.address = self.web.address
         self.is_https = self.address.startswith("https://")
         self.host = (urlsplit(self.address).hostname or "").lower()
+        self.provider = Provider(self.web.oidc) if self.web.login == "oidc" and self.web.oidc else None
         self.requests = Buckets(self.web.requests_per_minute)
         self.attempts = Buckets(LOGINS_PER_MINUTE)
         self._sessions: Recent[Person] = Recent(lambda: desk.books.doors.ended)
         self._tokens: Recent[tuple[Token, Person | None]] = Recent(lambda: desk.books.tokens.ended)
         self._used: dict[str, float] = {}
         self._notes = ThreadPoolExecutor(1, "token-use")  # beside the request, which must not wait for another writer
-
-    @cached_property
-    def provider(self) -> Provider | None:
-        return Provider(self.web.oidc) if self.web.login == "oidc" and self.web.oidc else None
 
     @property
     def cookie(self) -> str:
