@@ -1,5 +1,6 @@
 """Login at a real OpenID provider, through its real redirects; and tokens that no provider would make, at the check of tokens."""
 
+import base64
 import json
 import re
 import time
@@ -232,7 +233,10 @@ def bare(body: dict[str, Any]) -> str:
 def by_public_key(body: dict[str, Any]) -> str:
     """Signed with what everybody knows, as if it were a shared secret."""
     return jwt.encode(
-        {"alg": "HS256", "kid": "one"}, body, OctKey.import_key(KEY.as_pem(private=False)), algorithms=["HS256"]
+        {"alg": "HS256", "kid": "one"},
+        body,
+        OctKey.import_key(base64.b64encode(KEY.as_der(private=False)).decode()),
+        algorithms=["HS256"],
     )
 
 

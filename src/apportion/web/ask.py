@@ -110,7 +110,7 @@ class Ask:
         """A report over what the viewer may see of what was asked: what `apportion report` prints with the same filters."""
         given = {**({"as_of": self.one("as_of")} if self.one("as_of") else {}), **options}
         where = self.filters
-        key = ("report", name, label(self.months), where, tuple(sorted(given.items())))
+        key = ("report", name, label(self.months), where, self.viewer.teams, tuple(sorted(given.items())))
         return self.desk.kept(key, lambda: report_from(self.record, self.project, name, self.months, where, **given))
 
     def link(self, path: str, **changes: str | Sequence[str] | None) -> str:

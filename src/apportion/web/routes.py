@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from apportion.books.audit import acting
+from apportion.errors import ProjectError
 from apportion.web.ask import Ask, NotAllowedError, NotThereError, whole
 from apportion.web.door.session import csrf_of, is_csrf, viewer_from
 from apportion.web.frame import Entry, asked_path, html, rendered, split_form
@@ -117,7 +118,7 @@ def page_endpoint(route: Route, entries: Sequence[Entry]) -> Callable[[Request],
         ask = Ask(request.app.state.desk, viewer, plain(whole(path)), queried(request))
         if not viewer.may(route.deed):
             raise NotAllowedError(route.deed)
-        page = route.show(ask, *names_in(route.path, path))
+        page = shown(route, ask, names_in(route.path, path))
         if form == ".html" and page.goto:
             return RedirectResponse(page.goto, 303)
         if form == ".html":
@@ -126,6 +127,16 @@ def page_endpoint(route: Route, entries: Sequence[Entry]) -> Callable[[Request],
         return Response(text, media_type=kind)
 
     return endpoint
+
+
+def shown(route: Route, ask: Ask, names: Sequence[str]) -> Page:
+    """To whom no team is theirs yet, an empty page is no mistake of theirs: they are told so instead."""
+    try:
+        return route.show(ask, *names)
+    except ProjectError as error:
+        if ask.viewer.teams or ask.viewer.teams is None or error.code != "nothing-matches":
+            raise
+        return Page("nothing-yet", "There is nothing for you to see yet.", (), searched=True)
 
 
 def names_in(pattern: str, path: str) -> list[str]:

@@ -30,6 +30,7 @@ class Deed(StrEnum):
     admin = "admin"  # users, tokens, webhooks, audit, sources, runs
 
 
+NO_TEAM = "team=(none)"
 VIEWS = frozenset({Deed.read})
 LEADS = VIEWS | {Deed.dispute, Deed.budget, Deed.propose}
 FINANCE = LEADS | {Deed.settle, Deed.adjust, Deed.whole}
@@ -55,7 +56,11 @@ class Viewer:
     @property
     def where(self) -> tuple[str, ...]:
         """The filter that everything they read goes through; the same as `--where` on the command line."""
-        return () if self.teams is None else tuple(f"team={team}" for team in sorted(self.teams))
+        if self.teams is None:
+            return ()
+        return tuple(f"team={team}" for team in sorted(self.teams)) or (
+            NO_TEAM,
+        )  # no filter at all would be everything
 
 
 def viewer_of(person: Person) -> Viewer:

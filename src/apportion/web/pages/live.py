@@ -50,9 +50,7 @@ def live(ask: Ask) -> Page:
 
 def strip(ask: Ask, made: Estimate, currency: str) -> Figures:
     rows = [row for row in made.rows.select(["currency", "basis", "amount"]).to_pylist() if row["currency"] == currency]
-    so_far, billed = (
-        total(row["amount"] for row in rows if only in ("", row["basis"])) for only in ("", BILLED)
-    )
+    so_far, billed = (total(row["amount"] for row in rows if only in ("", row["basis"])) for only in ("", BILLED))
     straight = projected(made, currency)
     here = ask.link("/live", period=None)
     return Figures((
@@ -117,7 +115,9 @@ def pools(ask: Ask, made: Estimate, report: Report, n: int) -> Rows:
         told = (one.basis, price_text(one, made.price_currency), one.month) if one else ("", "", "")
         rows.append((name, *amounts, *told))
     listed = {str(row[0]) for row in section.rows}
-    rows += [(one.pool, None, None, None, one.basis, "", "") for one in made.pools if one.pool not in listed and one.note]
+    rows += [
+        (one.pool, None, None, None, one.basis, "", "") for one in made.pools if one.pool not in listed and one.note
+    ]
     columns = (*report.columns, Column("basis", "basis"), Column("price", "price"), Column("of", "price of"))
     table = Table(columns, tuple(rows), (*section.totals, "", "", ""), section.currency)
     return Rows(
@@ -125,8 +125,12 @@ def pools(ask: Ask, made: Estimate, report: Report, n: int) -> Rows:
         "By pool, with the prices",
         links={
             "pool": [ask.link(at("/pools", str(row[0])), where=None) if str(row[0]) in prices else "" for row in rows],
-            "amount": [ask.link("/live", period=None, where=[f"pool={row[0]}"]) if row[1] is not None else "" for row in rows],
-            "price": [ask.link(at("/pools", str(row[0])), where=None, period=str(row[6])) if row[6] else "" for row in rows],
+            "amount": [
+                ask.link("/live", period=None, where=[f"pool={row[0]}"]) if row[1] is not None else "" for row in rows
+            ],
+            "price": [
+                ask.link(at("/pools", str(row[0])), where=None, period=str(row[6])) if row[6] else "" for row in rows
+            ],
         },
     )
 
@@ -151,9 +155,20 @@ def live_block(ask: Ask, team: str | None = None) -> tuple[Block, ...]:
     items = []
     for section in sections:
         straight = projected(made, section.currency)
-        items.append(Figure(f"{made.period} so far, estimated", shown(section.bill, section.currency), here, f"complete to {made.complete_to or 'no day yet'}"))
+        items.append(
+            Figure(
+                f"{made.period} so far, estimated",
+                shown(section.bill, section.currency),
+                here,
+                f"complete to {made.complete_to or 'no day yet'}",
+            )
+        )
         if straight is not None:
-            items.append(Figure(f"{made.period} projected, estimated", shown(straight, section.currency), here, "a straight line"))
+            items.append(
+                Figure(
+                    f"{made.period} projected, estimated", shown(straight, section.currency), here, "a straight line"
+                )
+            )
     return (Figures(tuple(items)),) if items else ()
 
 
