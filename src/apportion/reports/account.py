@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.rows import SYSTEM_OWNERS
+from apportion.model.times import Period
 from apportion.reports.held import charges_in
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.sums import ZERO, by_currency, grouped, section, share_of, total
@@ -87,7 +88,7 @@ def of_currency(posted: pa.Table, currency: str) -> pa.Table:
 
 
 def summed(posted: pa.Table) -> Decimal:
-    return total(posted["amount"].to_pylist())
+    return total(grouped(posted, ("currency",)).values())
 
 
 def running(posted: pa.Table) -> dict[str, Decimal]:
@@ -95,6 +96,18 @@ def running(posted: pa.Table) -> dict[str, Decimal]:
     days = [(day, amount) for (day,), amount in grouped(posted, ("day",)).items()]
     sums = accumulate((amount for _, amount in days), lambda so_far, more: total([so_far, more]))
     return dict(zip((day for day, _ in days), sums, strict=True))
+
+
+def by_day(days: Mapping[str, Decimal], period: Period) -> dict[int, Decimal]:
+    """A running sum on each day of a month, up to the last that something is posted for; what is posted for days outside counts at its ends."""
+    found: dict[int, Decimal] = {}
+    first, last = period.first_day.isoformat(), period.last_day.isoformat()
+    for day, amount in days.items():
+        found[int(min(max(day, first), last)[-2:])] = amount
+    sums: dict[int, Decimal] = {}
+    for day in range(1, max(found, default=0) + 1):
+        sums[day] = found.get(day, sums.get(day - 1, ZERO))
+    return sums
 
 
 def wasted(record: Record, posted: pa.Table, by: str = "") -> dict[str, Decimal]:

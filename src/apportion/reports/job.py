@@ -6,7 +6,7 @@ Shares are rounded to nanos; nothing is computed from them.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -70,7 +70,8 @@ def job_lines(charges: pa.Table, ids: Iterable[str], postings: pa.Table, outcome
     made = []
     for currency in sorted({row["currency"] for row in rows if row["workload"] in wanted}):
         here = [row for row in rows if row["currency"] == currency]
-        shared = Shared(add_postings(postings.filter(pc.equal(postings["currency"], currency))), add_charges(here))
+        posted = postings.filter(pc.equal(postings["currency"], currency))
+        shared = Shared(add_postings(posted, {row["team"] for row in here}), add_charges(here))
         made += [
             job_line(workload, currency, [row for row in here if row["workload"] == workload], shared)
             for workload in sorted({row["workload"] for row in here} & wanted)
@@ -78,12 +79,13 @@ def job_lines(charges: pa.Table, ids: Iterable[str], postings: pa.Table, outcome
     return made
 
 
-def add_postings(postings: pa.Table) -> dict[str, Sums]:
-    """Usage and idle by (team, pool); overhead and cost by (team,); central idle and use by (pool,); credit and adjustment by their leaf."""
+def add_postings(postings: pa.Table, teams: Iterable[str]) -> dict[str, Sums]:
+    """Usage and idle by (team, pool); overhead and cost by (team,); central idle and use by (pool,); credit and adjustment by their leaf.
+
+    Leaves count inside `teams` alone; of others only sums of their pools are asked for.
+    """
     sums: dict[str, Sums] = defaultdict(lambda: defaultdict(Fraction))
-    keys = ["reason", "cause", "pool", "day", *LEAF]
-    grouped = postings.select([*keys, "amount"]).group_by(keys).aggregate([("amount", "sum")])
-    for row in grouped.to_pylist():
+    for row in leaves(postings, teams):
         amount, team, pool = Fraction(row["amount_sum"]), row["team"], row["pool"]
         reason = PART_OF.get((row["reason"], row["cause"]), PART_OF.get((row["reason"], ""), row["reason"]))
         leaf = (pool, row["day"], *(row[name] for name in LEAF))
@@ -100,6 +102,15 @@ def add_postings(postings: pa.Table) -> dict[str, Sums]:
         elif reason in ("credit", "adjustment"):
             sums[f"{reason}s"][(*leaf, row["cause"]) if reason == "credit" else leaf] += amount
     return sums
+
+
+def leaves(postings: pa.Table, teams: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Sums of postings: of some teams to the day and the user, of others without."""
+    keys, blank = ["reason", "cause", "pool", "team"], {"day": None, "project": "", "user": ""}
+    own = pc.is_in(postings["team"], pa.array(sorted(set(teams)), pa.string()))
+    for rows, more in ((postings.filter(own), list(blank)), (postings.filter(pc.invert(own)), [])):
+        sums = rows.select([*keys, *more, "amount"]).group_by([*keys, *more]).aggregate([("amount", "sum")])
+        yield from (blank | row for row in sums.to_pylist())
 
 
 def add_charges(rows: Iterable[Mapping[str, Any]]) -> dict[str, Sums]:

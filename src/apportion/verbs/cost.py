@@ -1,6 +1,6 @@
 """What did my job cost? All attempts and array tasks of a run together: direct, with idle, with overhead, and what others paid of it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -15,7 +15,8 @@ from apportion.engine.charges import charges_of
 from apportion.errors import ProjectError
 from apportion.model.rows import CHARGES
 from apportion.model.times import Period, parse_period
-from apportion.reports.held import Views, views_of
+from apportion.reports.cost import Attempt, Cost, Share
+from apportion.reports.held import views_of
 from apportion.reports.job import JobLine, job_lines
 from apportion.reports.sums import total
 from apportion.verbs.agreement import basis_of, policy_for, policy_of_version
@@ -28,55 +29,30 @@ NEAREST = 5
 NO_FIGURES = ("nothing-to-plan", "no-policy-in-force")  # a month that has no bill yet, or had no policy
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One attempt or array task, in one currency."""
-
-    workload: str
-    outcome: str
-    start_s: int
-    end_s: int
-    line: JobLine
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A period's part of the figures. `final`: posted, and no later plan says otherwise."""
-
-    period: str
-    status: str
-    why: str
-    basis: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    run: str
-    name: str
-    owners: tuple[str, ...]
-    status: str
-    shares: tuple[Share, ...]
-    attempts: tuple[Attempt, ...]
-    totals: tuple[JobLine, ...]
-    views: tuple[tuple[str, Views], ...] = ()  # currency, and what was held and used of each unit that was paid in it
-
-
-def cost(project: Project, what: str, period: Period | str | None = None, step: Step = silent) -> Cost:
-    """`what` is a workload's id or a run's; either way all workloads of the run count."""
+def cost(
+    project: Project,
+    what: str,
+    period: Period | str | None = None,
+    step: Step = silent,
+    posted: Callable[[str], pa.Table] | None = None,
+) -> Cost:
+    """`what` is a workload's id or a run's; either way all workloads of the run count. `posted`: what a month's plans posted, where it is kept."""
     step(f"looking for {what}", 0, 0)
     workloads = find_run(project, what)
     ids = [row["workload"] for row in workloads]
     shares: list[Share] = []
     lines: list[JobLine] = []
     owners: set[str] = set()
+    teams: set[str] = set()
     held: dict[str, list[dict[str, Any]]] = {}
     for month in [str(period)] if period else months_of(project, workloads):
-        found = figures(project, month, ids, step)
+        found = figures(project, month, ids, step, posted or planned(project))
         shares.append(found.share)
         if found.postings is not None:
             outcomes = outcomes_of(project, found.charges["workload"].to_pylist())
             lines += job_lines(found.charges, ids, found.postings, outcomes)
             owners |= owners_of(found.charges, ids)
+            teams |= set(own_charges(found.charges, ids)["team"].to_pylist())
             currencies = dict(zip(*(found.postings[name].to_pylist() for name in ("bill", "currency")), strict=True))
             for row in own_charges(found.charges, ids).to_pylist():
                 held.setdefault(currencies[row["bill"]], []).append(row)
@@ -93,6 +69,7 @@ def cost(project: Project, what: str, period: Period | str | None = None, step: 
         shares=tuple(shares),
         attempts=tuple(attempts),
         totals=tuple(added(replace(line, workload="") for line in lines)),
+        teams=tuple(sorted(teams)),
         views=tuple((currency, views) for currency, rows in sorted(held.items()) for views in views_of(rows)),
     )
 
@@ -147,7 +124,11 @@ class Figures:
     charges: pa.Table
 
 
-def figures(project: Project, month: str, ids: list[str], step: Step) -> Figures:
+def planned(project: Project) -> Callable[[str], pa.Table]:
+    return lambda month: project.books.posted(month, kinds=[PLAN])
+
+
+def figures(project: Project, month: str, ids: list[str], step: Step, posted: Callable[[str], pa.Table]) -> Figures:
     """The ledger's where the month is posted, else those of a plan made now."""
     runs = [run for run in project.books.runs(PLAN) if run.period == month]
     if runs:
@@ -159,7 +140,7 @@ def figures(project: Project, month: str, ids: list[str], step: Step) -> Figures
             if moved
             else Share(month, "final", "posted", basis)
         )
-        return Figures(share, project.books.posted(month, kinds=[PLAN]), posted_charges(project, month, ids))
+        return Figures(share, posted(month), posted_charges(project, month, ids))
     period = parse_period(month)
     try:
         policy = policy_for(project, period)

@@ -141,7 +141,7 @@ def statement(facts: Facts, made: Sections, level: str, key: Key) -> Statement:
         carried=carried,
         before=None if made.before is None else single(made.before, key),
         summary=summary(made, key),
-        changes=changes(made, key),
+        changes=() if made.before is None else changed(made.changes, key),
         parts=tuple(parts(made, key, owed)),
         children=children(made, level, key),
         workloads=tuple(made.workloads.get(key, ())),
@@ -173,12 +173,9 @@ def past(made: Sections, before: Mapping[str, int], name: str) -> int | None:
     return None if made.before is None else before.get(name, 0)
 
 
-def changes(made: Sections, key: Key) -> tuple[Change, ...]:
-    if made.before is None:
-        return ()
-    found = [
-        Change(driver, pool, int(amount)) for (driver, pool), amount in made.changes.get(key, {}).items() if amount
-    ]
+def changed(sums: Sums, key: Key) -> tuple[Change, ...]:
+    """What moved an owner's figure, of sums by driver and pool."""
+    found = [Change(driver, pool, int(amount)) for (driver, pool), amount in sums.get(key, {}).items() if amount]
     return tuple(sorted(found, key=lambda one: (DRIVERS.index(one.driver), -abs(one.amount), one.pool)))
 
 

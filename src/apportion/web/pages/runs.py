@@ -1,0 +1,156 @@
+"""`/runs/{run}`: what did my run cost, and why?"""
+
+from contextlib import suppress
+from decimal import Decimal
+
+from apportion.books.shapes import PLAN
+from apportion.errors import ProjectError
+from apportion.model.times import parse_period
+from apportion.render.chart import number, waterfall
+from apportion.render.cost import attempt_tables, cost_sheet, cost_value
+from apportion.render.sheet import Table
+from apportion.reports.cost import Cost
+from apportion.reports.held import COLUMNS
+from apportion.reports.job import JobLine
+from apportion.reports.report import Column
+from apportion.reports.sums import total
+from apportion.reports.words import counted, shown
+from apportion.verbs.cost import cost
+from apportion.verbs.owning import Owning, owning
+from apportion.web.accounts import known_names
+from apportion.web.ask import Ask, NotThereError, at
+from apportion.web.page import Block, Chart, Figure, Figures, Link, Page, Prose, Rows
+from apportion.web.routes import Route
+from apportion.web.viewer import Deed
+
+STEPS = {
+    "used": "use",
+    "unused": "held, not used",
+    "idle": "share of idle",
+    "overhead": "overhead",
+    "credits": "credits",
+    "adjustments": "adjustments",
+}
+
+
+def run(ask: Ask, name: str) -> Page:
+    """Where one of its owners is not theirs to see, it is not there: not even its name is looked up beyond that."""
+    known = known_names(ask).run_of(name)
+    if known is None:
+        raise NotThereError("such run")
+    found = cost_of(ask, known)
+    if not all(ask.viewer.sees(team) for team in found.teams):
+        raise NotThereError("such run")
+    blocks: list[Block] = []
+    for line in found.totals:
+        blocks += [strip(ask, found, line), parts(line)]
+    blocks += [*attempts(found), *held(found), whose(ask, found)]
+    sheet = cost_sheet(found)
+    return Page(
+        "run",
+        sheet.title,
+        tuple(blocks),
+        f"apportion cost {found.run}",
+        notes=tuple("\n".join(sheet.notes).split("\n")),
+        about=cost_value(found),
+    )
+
+
+def cost_of(ask: Ask, name: str) -> Cost:
+    """Kept, and the postings that all runs of a month share once for all of them."""
+    project, desk = ask.project, ask.desk
+
+    def posted(month: str) -> object:
+        return desk.kept(("planned postings", month), lambda: project.books.posted(month, kinds=[PLAN]))
+
+    return desk.kept(("cost", name), lambda: cost(project, name, posted=posted))
+
+
+def explained(ask: Ask, found: Cost) -> str:
+    """In the last month that has figures of it."""
+    months = [share.period for share in found.shares if share.basis] or [share.period for share in found.shares]
+    return ask.link("/explain", what=f"job:{found.run}", period=months[-1] if months else None, where=None)
+
+
+def strip(ask: Ask, found: Cost, line: JobLine) -> Figures:
+    unit, why = line.currency, explained(ask, found)
+    others = total([-line.credits, -line.adjustments])
+    tone = "good" if found.status == "final" else "warn"
+    items = [
+        Figure("cost", shown(line.owed, unit), why, found.status, tone),
+        Figure("its own use", shown(line.direct, unit), why, "charged for what it held or used"),
+    ]
+    if line.waste is not None:
+        items.append(Figure("waste", shown(line.waste, unit), why, "paid for holding without use"))
+    if others:
+        items.append(Figure("others paid", shown(others, unit), why, "credits and adjustments"))
+    if line.unshared_idle:
+        note = "more, if idle that nobody is charged for were shared by use"
+        items.append(Figure("not charged", shown(line.unshared_idle, unit), "", note))
+    return Figures(tuple(items))
+
+
+def parts(line: JobLine) -> Chart:
+    """From its own use to what it cost. Of the use, what was held without use stands apart, as far as it lies inside the charge."""
+    unused = (
+        min(line.waste, line.direct) if line.waste is not None and line.waste > 0 and line.direct > 0 else Decimal(0)
+    )
+    amounts = {
+        "used": total([line.direct, -unused]),
+        "unused": unused,
+        **{name: getattr(line, name) for name in ("idle", "overhead", "credits", "adjustments")},
+    }
+    steps = [(STEPS[name], amount) for name, amount in amounts.items() if amount or name == "used"]
+    drawn = [(name, number(amount), shown(amount, line.currency)) for name, amount in (*steps, ("cost", line.owed))]
+    columns = (Column("part", "part"), Column("amount", "amount", "money"))
+    table = Table(columns, tuple(steps), (None, line.owed), line.currency)
+    says = f"How {shown(line.owed, line.currency)} comes about: its own use, its share of idle and overhead, less what others paid."
+    return Chart("Why this much", says, waterfall(drawn, (0, len(drawn) - 1), line.currency), Rows(table))
+
+
+def attempts(found: Cost) -> list[Block]:
+    return [Rows(table, "Attempts and tasks", bars="owed") for table in attempt_tables(found)]
+
+
+def held(found: Cost) -> list[Block]:
+    """What it held, and what it used of that."""
+    by_currency: dict[str, list[tuple[object, ...]]] = {}
+    for currency, views in found.views:
+        cells = views.cells()
+        by_currency.setdefault(currency, []).append(tuple(cells[column.name] for column in COLUMNS))
+    return [Rows(Table(COLUMNS, tuple(rows), (), currency), "Held and used") for currency, rows in by_currency.items()]
+
+
+def whose(ask: Ask, found: Cost) -> Prose:
+    """Its owners, and by which rule it is theirs."""
+    links = [Link("Every step of the calculation", explained(ask, found))]
+    links += [Link(team, ask.link(at("/teams", team), where=None)) for team in found.teams if ask.viewer.sees(team)]
+    return Prose(tuple(rule_sentences(ask, found)), "Whose it is", links=tuple(links))
+
+
+def rule_sentences(ask: Ask, found: Cost) -> list[str]:
+    owners = ", ".join(found.owners) or "nobody yet: nothing is charged for it"
+    said = [f"Owner: {owners}."]
+    said += [rule_sentence(ask, one, count) for one, count in rules_of(ask, found) if ask.viewer.sees(one.owner.team)]
+    return said
+
+
+def rules_of(ask: Ask, found: Cost) -> list[tuple[Owning, int]]:
+    """In the last month that it ran in; none where no policy was in force."""
+    period = parse_period(found.shares[-1].period)
+    ids = {one.workload for one in found.attempts} or {found.run}
+    with suppress(ProjectError):
+        return ask.desk.kept(("owning", found.run), lambda: owning(ask.project, period, ids))
+    return []
+
+
+def rule_sentence(ask: Ask, one: Owning, count: int) -> str:
+    many = counted(count, "attempt or task", "attempts and tasks")
+    if not one.line:
+        return f"No owner rule matches {many}."
+    read = ", ".join(f"{key} = {value}" for key, value in one.labels)
+    where = f" ({one.file}:{one.line})" if ask.viewer.may(Deed.whole) else ""
+    return f"{many} by the owner rule{where} that reads {read or 'nothing'}."
+
+
+ROUTES = (Route("/runs/{run}", run),)
