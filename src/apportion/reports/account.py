@@ -4,7 +4,7 @@ The months are records that are cut to the owner; `standings` sets the teams of 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import accumulate
 
@@ -16,7 +16,7 @@ from apportion.model.times import Period
 from apportion.reports.held import charges_in
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.sums import ZERO, by_currency, grouped, section, share_of, total
-from apportion.reports.words import percent, shown
+from apportion.reports.words import counted, shown
 
 HALF = Decimal("0.5")
 TOP = 10
@@ -139,28 +139,32 @@ def sentence(verb: str, period: str, made: Account) -> str:
 def standings(now: Record, before: Record | None) -> Report:
     """Every team of a record, the largest first, with its share, its change to the month before and its waste."""
     sections, sentences = [], []
-    for currency, posted in by_currency(of_teams(now.posted)):
-        rows = standing_rows(now, posted, None if before is None else of_currency(of_teams(before.posted), currency))
-        whole = summed(posted)
-        sections.append(section(currency, whole, COLUMNS, rows))
-        first, many = rows[0], "s" if len(rows) == 1 else ""
+    for currency, posted in by_currency(now.posted):
+        rows = standing_rows(now, posted, None if before is None else of_currency(before.posted, currency))
+        if not rows:
+            continue
+        owed = total(map(amount_of, rows))
+        made, part = section(currency, owed, COLUMNS, rows), share_of(owed, summed(posted))
+        place = [column.name for column in COLUMNS].index("share")
+        sections.append(replace(made, totals=(*made.totals[:place], part, *made.totals[place + 1 :])))
+        many = "s" if len(rows) == 1 else ""
         sentences.append(
-            f"{len(rows)} team{'' if len(rows) == 1 else 's'} owe{many} {shown(whole, currency)} for {now.period}"
-            + (f"; {first['owner']} owes the most ({said_share(first)})." if len(rows) > 1 else ".")
+            f"{counted(len(rows), 'team')} owe{many} {shown(owed, currency)} for {now.period}"
+            + (f"; {rows[0]['owner']} owes the most ({shown(amount_of(rows[0]), currency)})." if len(rows) > 1 else ".")
         )
     title = " ".join(sentences) or f"No team owes anything for {now.period}."
     return Report("teams", title, now.period, COLUMNS, tuple(sections), now.head, now.policies)
 
 
-def said_share(row: Mapping[str, Cell]) -> str:
-    share = row["share"]
-    return percent(share if isinstance(share, Decimal) else None)
+def amount_of(row: Mapping[str, Cell]) -> Decimal:
+    amount = row["amount"]
+    return amount if isinstance(amount, Decimal) else ZERO
 
 
 def standing_rows(now: Record, posted: pa.Table, before: pa.Table | None) -> list[dict[str, Cell]]:
-    amounts = {team: amount for (team,), amount in grouped(posted, ("team",)).items()}
-    past = {} if before is None else {team: amount for (team,), amount in grouped(before, ("team",)).items()}
-    wastes, whole = wasted(now, posted, "team"), total(amounts.values())
+    """Shares are of everything in the record, as `showback` says them."""
+    amounts, past = by_team(posted), {} if before is None else by_team(before)
+    wastes, whole = wasted(now, posted, "team"), summed(posted)
     rows: list[dict[str, Cell]] = []
     for team in sorted({*amounts, *past}, key=lambda team: (-amounts.get(team, ZERO), team)):
         amount, was = amounts.get(team, ZERO), None if before is None else past.get(team, ZERO)
@@ -170,8 +174,8 @@ def standing_rows(now: Record, posted: pa.Table, before: pa.Table | None) -> lis
     return rows
 
 
-def of_teams(posted: pa.Table) -> pa.Table:
-    return posted.filter(pc.invert(pc.is_in(posted["team"], pa.array(SYSTEM_OWNERS, pa.string()))))
+def by_team(posted: pa.Table) -> dict[str, Decimal]:
+    return {team: amount for (team,), amount in grouped(posted, ("team",)).items() if team not in SYSTEM_OWNERS}
 
 
 def top_runs(charged: pa.Table, currency: str) -> list[dict[str, Cell]]:
