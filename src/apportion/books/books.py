@@ -73,7 +73,6 @@ class Books:
         self.tokens = Tokens(self.engine)
         self.proposals = Proposals(self.engine)
         self.pushes = Pushes(self.engine)
-        self.proposals = Proposals(self.engine)
 
     def ingest(self, delivery: Delivery) -> Receipt:
         with spoken():

@@ -117,5 +117,51 @@ def waterfall(steps: Sequence[tuple[str, float, str]], totals: Sequence[int], un
                 "mark": {"type": "text", "align": "left", "dx": 6},
                 "encoding": {"x": {"field": "right", "type": "quantitative"}, "text": {"field": "shown"}},
             },
+def dumbbell(values: Sequence[Mapping[str, Any]], palette: Mapping[str, str], order: Sequence[str], unit: str) -> Spec:
+    """From what each owner owes (a ring) to what it would owe (a dot). A value is {owner, before, after, was, then, change}."""
+    y = {"field": "owner", "type": "nominal", "sort": list(order), "title": None, "axis": {"labelLimit": 140}}
+    x = {"type": "quantitative", "title": unit, "scale": {"zero": False}}
+    told = [
+        {"field": name, "type": "nominal", "title": title}
+        for name, title in (("owner", "owner"), ("was", "now"), ("then", "then"), ("change", "difference"))
+    ]
+    colour = {**colour_by("owner", palette, order), "legend": None}
+    ring = {"type": "point", "filled": False, "size": 90, "strokeWidth": 2}
+    dot = {"type": "point", "filled": True, "size": 110, "opacity": 1}
+    return {
+        **base(values, height=max(60, 28 * len(order))),
+        "encoding": {"y": y, "color": colour, "tooltip": told},
+        "layer": [
+            {"mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.5}, "encoding": {"x": {**x, "field": "before"}, "x2": {"field": "after"}}},
+            {"mark": ring, "encoding": {"x": {**x, "field": "before"}}},
+            {"mark": dot, "encoding": {"x": {**x, "field": "after"}}},
+        ],
+    }  # fmt: skip
+
+
+# What is known of a source's day: told by colour, and by a sign for those who see none.
+DAYS = {
+    "complete": ("#009e73", "✓"),
+    "partly": ("#e69f00", "½"),
+    "missing": ("#d55e00", "!"),
+    "not due": ("#c3c7cb", "·"),
+}
+
+
+def days_known(values: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> Spec:
+    """A field for each source and day. A value is {source, day, date, status, sign}; `day` is that of the month."""
+    x = {"field": "day", "type": "ordinal", "title": None, "axis": {"labelAngle": 0, "labelOverlap": True}}
+    y = {"field": "source", "type": "nominal", "sort": list(sources), "title": None, "axis": {"labelLimit": 140}}
+    scale = {"domain": list(DAYS), "range": [colour for colour, _ in DAYS.values()]}
+    told = [{"field": name, "type": "nominal"} for name in ("source", "date", "status")]
+    return {
+        **base(values, height=max(60, 26 * len(sources))),
+        "encoding": {"x": x, "y": y, "tooltip": told},
+        "layer": [
+            {
+                "mark": {"type": "rect", "cornerRadius": 3, "stroke": "white", "strokeWidth": 1, "strokeOpacity": 0.4},
+                "encoding": {"color": {"field": "status", "type": "nominal", "scale": scale, "title": None}},
+            },
+            {"mark": {"type": "text", "fontSize": 11, "color": "#1b2126"}, "encoding": {"text": {"field": "sign", "type": "nominal"}}},
         ],
     }  # fmt: skip

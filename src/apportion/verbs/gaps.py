@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
@@ -21,12 +21,13 @@ from apportion.reports.sums import total
 from apportion.verbs.plan import Computed
 
 FEW = 10
+EXAMPLES = 3
 TELLING = ("team", "account", "project", "namespace", "department", "user", "partition", "name")
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """`cause` as posted: no owner (workloads) or no pool (cost lines)."""
+    """`cause` as posted: no owner (workloads) or no pool (cost lines). `examples` are some of the workloads."""
 
     cause: str
     labels: Mapping[str, str]
@@ -34,6 +35,7 @@ class Gap:
     currency: str
     amount: Decimal
     fix: str
+    examples: tuple[str, ...] = ()
 
 
 def gaps_of(computed: Computed) -> tuple[Gap, ...]:
@@ -44,25 +46,23 @@ def gaps_of(computed: Computed) -> tuple[Gap, ...]:
 def unowned(computed: Computed) -> Iterable[Gap]:
     """Charges of workloads that no owner rule matches, by the labels that could tell whose they are."""
     charges = pa.Table.from_batches(charges_of(computed.plan), schema=CHARGES)
-    mine = charges.filter(pc.equal(charges["team"], UNALLOCATED)).select(["bill", "workload", "amount"]).to_pylist()
-    labels = labels_of(computed.world.workloads, {row["workload"] for row in mine})
     currencies = computed.plan.trace.setting.currencies
+    return owner_gaps(charges, computed.world.workloads, computed.world.policy, currencies)
+
+
+def owner_gaps(charges: pa.Table, workloads: pa.Table, policy: Policy, currencies: Mapping[str, str]) -> Iterator[Gap]:
+    mine = charges.filter(pc.equal(charges["team"], UNALLOCATED)).select(["bill", "workload", "amount"]).to_pylist()
+    labels = labels_of(workloads, {row["workload"] for row in mine})
     sums: dict[tuple[str, tuple[tuple[str, str], ...]], list[Decimal]] = defaultdict(list)
     works: dict[tuple[str, tuple[tuple[str, str], ...]], set[str]] = defaultdict(set)
     for row in mine:
-        currency = currencies.get(row["bill"], computed.world.policy.currency)
-        key = (currency, telling(labels.get(row["workload"], {}), computed.world.policy))
+        key = (currencies.get(row["bill"], policy.currency), telling(labels.get(row["workload"], {}), policy))
         sums[key].append(row["amount"])
         works[key].add(row["workload"])
     for (currency, shown), amounts in sums.items():
-        yield Gap(
-            "no owner",
-            dict(shown),
-            len(works[currency, shown]),
-            currency,
-            total(amounts),
-            owner_rule(dict(shown), computed.world.policy),
-        )
+        found = sorted(works[currency, shown])
+        fix = owner_rule(dict(shown), policy)
+        yield Gap("no owner", dict(shown), len(found), currency, total(amounts), fix, tuple(found[:EXAMPLES]))
 
 
 def labels_of(workloads: pa.Table, wanted: set[str]) -> dict[str, dict[str, str]]:
@@ -90,10 +90,15 @@ def telling(labels: Mapping[str, str], policy: Policy) -> tuple[tuple[str, str],
 def owner_rule(labels: Mapping[str, str], policy: Policy) -> str:
     if not labels:
         return "label these workloads in the scheduler: nothing tells whose they are"
-    words = [part for value in labels.values() for part in (value, *value.replace("/", "-").split("-"))]
-    near = next((match for word in words for match in get_close_matches(word, policy.teams, n=1, cutoff=0.75)), "TEAM")
+    near = likely_team(labels, policy) or "TEAM"
     when = ", ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in labels.items())
     return f"under `owners` in {policy.file}: - {{when: {{{when}}}, team: {near}}}"
+
+
+def likely_team(labels: Mapping[str, str], policy: Policy) -> str:
+    """The team whose name is nearest to a label's value or a part of it; empty where none is near."""
+    words = [part for value in labels.values() for part in (value, *value.replace("/", "-").split("-"))]
+    return next((match for word in words for match in get_close_matches(word, policy.teams, n=1, cutoff=0.75)), "")
 
 
 def unpooled(computed: Computed) -> Iterable[Gap]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from apportion.engine.sharing import METHODS, Method, SplitError, solve
 from apportion.engine.sharing.axioms import violation
+from apportion.policy.document import Policy
 
 
 def methods() -> list[dict[str, Any]]:
@@ -45,6 +46,18 @@ def method(name: str) -> dict[str, str]:
         "Where": where(found),
         "Example": example(found),
     }
+
+
+def used_by(policy: Policy) -> dict[str, tuple[str, ...]]:
+    """The pools that are shared by each method, under the names that `methods` lists."""
+    ways = {method.policy: method.name for method in METHODS.values() if method.policy}
+    found: dict[str, list[str]] = {}
+    for pool, rules in policy.pools.items():
+        driver = {"max": "driver: max", "blend": "driver: {blend: 0.5}"}.get(rules.driver.kind, "")
+        for way in (rules.method.replace("by_cost", "by: cost"), driver):
+            if way in ways:
+                found.setdefault(ways[way], []).append(pool)
+    return {name: tuple(pools) for name, pools in found.items()}
 
 
 def where(method: Method) -> str:

@@ -76,6 +76,25 @@ class Prose:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """`number` 0 has none; `anchor` makes it a place that links lead to; `sign` is + or - in what differs."""
+
+    text: str
+    number: int = 0
+    anchor: str = ""
+    sign: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A text as it is, line by line."""
+
+    lines: tuple[Line, ...]
+    heading: str = ""
+    kind: Literal["lines"] = "lines"
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     text: str
     href: str = ""
@@ -136,7 +155,7 @@ class Form:
     kind: Literal["form"] = "form"
 
 
-Block = Figures | Rows | Chart | Prose | Tree | Facets | Form
+Block = Figures | Rows | Chart | Prose | Lines | Tree | Facets | Form
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +209,9 @@ class Page:
                     ],
                 }
                 for heading, table in tables
+            ],
+            "texts": [
+                [line.sign + line.text for line in block.lines] for block in self.blocks if isinstance(block, Lines)
             ],
             "trees": [block.branches for block in self.blocks if isinstance(block, Tree)],
         }

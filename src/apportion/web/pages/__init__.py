@@ -1,20 +1,41 @@
 """One page, one file: a function from what was asked to a `Page`, and one line here. Order is that of the navigation."""
 
-from apportion.web.pages import admin, audit, ledger, overview, tokens
-from apportion.web.routes import Action, Download, Route
-
-ROUTES: tuple[Route, ...] = (*overview.ROUTES, *ledger.ROUTES, *admin.ROUTES, *audit.ROUTES, *tokens.ROUTES)
-ACTIONS: tuple[Action, ...] = (*ledger.ACTIONS, *admin.ACTIONS, *tokens.ACTIONS)
-from apportion.web.pages import ledger, overview, runs, search, teams, users
-from apportion.web.routes import Action, Download, Route
-
-ROUTES: tuple[Route, ...] = (
-    *overview.ROUTES,
-    *teams.ROUTES,
-    *users.ROUTES,
-    *runs.ROUTES,
-    *search.ROUTES,
-    *ledger.ROUTES,
+from apportion.web.pages import (
+    admin,
+    audit,
+    drafts,
+    health,
+    ledger,
+    live,
+    methods,
+    overview,
+    policy,
+    runs,
+    search,
+    teams,
+    tokens,
+    users,
+    whatif,
 )
-ACTIONS: tuple[Action, ...] = (*ledger.ACTIONS,)
-DOWNLOADS: tuple[Download, ...] = (*ledger.DOWNLOADS,)
+from apportion.web.routes import Action, Download, Route
+
+PAGES = (
+    overview,
+    teams,
+    users,
+    runs,
+    search,
+    live,
+    ledger,
+    policy,
+    whatif,
+    drafts,
+    health,
+    methods,
+    admin,
+    audit,
+    tokens,
+)
+ROUTES: tuple[Route, ...] = tuple(route for page in PAGES for route in page.ROUTES)
+ACTIONS: tuple[Action, ...] = tuple(action for page in PAGES for action in getattr(page, "ACTIONS", ()))
+DOWNLOADS: tuple[Download, ...] = tuple(download for page in PAGES for download in getattr(page, "DOWNLOADS", ()))

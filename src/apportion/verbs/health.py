@@ -1,0 +1,154 @@
+"""Is the data whole and fresh? From the books alone: nothing outside is asked, and nothing is computed again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from zoneinfo import ZoneInfo
+
+import pyarrow.compute as pc
+
+from apportion.errors import ApportionError
+from apportion.model.rows import UNALLOCATED
+from apportion.model.times import Interval, Period, day_start, instant_text
+from apportion.reports.words import counted
+from apportion.sources.live import is_asked
+from apportion.sources.registry import source_named
+from apportion.verbs.agreement import policy_of_version
+from apportion.verbs.check import guarded, policy_findings, problem_findings, settings_finding
+from apportion.verbs.due import ended, holes, now_s, reached, since_s
+from apportion.verbs.gaps import Gap, owner_gaps
+from apportion.verbs.project import Project
+from apportion.verbs.report import policies_posted
+from apportion.verbs.settings import Source
+from apportion.verbs.soundness import STALE_S, Finding
+from apportion.verbs.world import touches
+
+COMPLETE, PARTLY, MISSING, NOT_DUE = "complete", "partly", "missing", "not due"
+DAY_S = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """`until` is the end of what the books have of a source (0: nothing), `behind` the days that are due since, `missing` the holes before it.
+
+    Files come when they come: only sources that are asked can be behind.
+    """
+
+    source: str
+    kind: str
+    since: int
+    until: int
+    behind: int
+    missing: int
+
+    @property
+    def text(self) -> str:
+        if not self.until:
+            return "has brought nothing yet"
+        parts = [f"is {counted(self.behind, 'day')} behind"] if self.behind else []
+        parts += [f"misses {counted(self.missing, 'day')}"] if self.missing else []
+        return " and ".join(parts) or f"is in the books without a gap until {instant_text(self.until)[:10]}"
+
+    @property
+    def is_fresh(self) -> bool:
+        return bool(self.until) and not self.behind and not self.missing
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """`days`: source -> the state of each day of the month."""
+
+    title: str
+    sources: tuple[Freshness, ...]
+    days: Mapping[str, tuple[tuple[date, str], ...]]
+    findings: tuple[Finding, ...]
+
+
+def health(project: Project, period: Period) -> Health:
+    """Of the sources of apportion.toml, and their days of a month."""
+    windows = windows_of(project)
+    fresh = tuple(freshness_of(source, windows.get(source.name, [])) for source in project.sources)
+    zone = ZoneInfo(project.policy.time_zone)
+    days = {
+        one.source: tuple((day, state_of(day, zone, one, windows.get(one.source, []))) for day in month_days(period))
+        for one in fresh
+    }
+    problems = tuple(project.books.problems())
+    findings = [
+        settings_finding(project),
+        *guarded(lambda: policy_findings(project), "policy"),
+        *problem_findings(problems),
+    ]
+    return Health(title_of(fresh), fresh, days, tuple(findings))
+
+
+def title_of(sources: Sequence[Freshness]) -> str:
+    behind = [f"{one.source} {one.text}" for one in sources if not one.is_fresh]
+    if not sources:
+        return "No source is set up yet."
+    if not behind:
+        return f"Everything is fresh: {counted(len(sources), 'source')} without a gap."
+    more = f", and {counted(len(behind) - 2, 'other source')} too" if len(behind) > 2 else ""
+    return ", ".join(behind[:2]) + more + "."
+
+
+def windows_of(project: Project) -> dict[str, list[Interval]]:
+    found: dict[str, list[Interval]] = {}
+    for row in project.books.deliveries():
+        found.setdefault(row["source"], []).append(Interval(row["start_s"], row["end_s"]))
+    return found
+
+
+def freshness_of(source: Source, windows: list[Interval]) -> Freshness:
+    until = reached(windows) or 0
+    since, due = span_due(source, windows, until)
+    missing = sum(hole.seconds for hole in holes(windows, since, until, 0) if hole.end_s <= until) if until else 0
+    behind = (due - until) // DAY_S if until and due - until > STALE_S else 0
+    return Freshness(source.name, source.kind, since, until, behind, -(-missing // DAY_S))
+
+
+def span_due(source: Source, windows: list[Interval], until: int) -> tuple[int, int]:
+    """From when, and until when, a source should be in the books."""
+    first = min((window.start_s for window in windows), default=0)
+    try:
+        kind = source_named(source.kind, source.where)
+        return (since_s(source), ended(kind, now_s())) if is_asked(kind, source.settings) else (first, until)
+    except ApportionError:  # a plug-in that is gone; what it brought is still there
+        return first, until
+
+
+def month_days(period: Period) -> list[date]:
+    count = (period.next.first_day - period.first_day).days
+    return [period.first_day + timedelta(days=n) for n in range(count)]
+
+
+def day_span(day: date, zone: ZoneInfo) -> Interval:
+    return Interval(day_start(day, zone), day_start(day + timedelta(days=1), zone))
+
+
+def state_of(day: date, zone: ZoneInfo, source: Freshness, windows: list[Interval]) -> str:
+    """By the policy's days or by those of UTC, which many vendors bill in: a day that is whole in either is whole."""
+    spans = [day_span(day, each) for each in (zone, ZoneInfo("UTC"))]
+    missing = [sum(hole.seconds for hole in holes(windows, span.start_s, span.end_s, 0)) for span in spans]
+    if not all(missing):
+        return COMPLETE
+    if missing[0] < spans[0].seconds:
+        return PARTLY
+    due_until = min(source.until + source.behind * DAY_S, now_s())
+    return MISSING if source.since <= spans[0].start_s < due_until else NOT_DUE
+
+
+def unmapped(project: Project, period: Period) -> tuple[Gap, ...]:
+    """What was posted to nobody because no owner rule matches, by the labels that could tell whose it is; largest first."""
+    books = project.books
+    version = policies_posted(project, [period]).get(str(period))
+    if version is None:
+        return ()
+    posted = books.posted(str(period))
+    bills = posted.select(["bill", "currency"]).group_by(["bill", "currency"]).aggregate([]).to_pylist()
+    own = (pc.field("period") == str(period)) & (pc.field("team") == UNALLOCATED)
+    charges = books.scan("charges", columns=["bill", "team", "workload", "amount"], where=own)
+    policy = policy_of_version(project, version)
+    workloads = books.scan("workloads", where=touches(period.interval(ZoneInfo(policy.time_zone))))
+    found = owner_gaps(charges, workloads, policy, {row["bill"]: row["currency"] for row in bills})
+    return tuple(sorted(found, key=lambda gap: (-abs(gap.amount), sorted(gap.labels.items()))))
