@@ -205,7 +205,7 @@ class Span:
 
     start: int
     end: int
-    flow: bool = True
+    flow: bool = False  # in brackets
     keys: Mapping[str, int] = field(default_factory=dict)
     values: Mapping[str, "Span"] = field(default_factory=dict)
     items: tuple["Span", ...] = ()

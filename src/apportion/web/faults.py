@@ -6,19 +6,23 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from apportion.client.shapes import Problem
-from apportion.errors import ApportionError, InvariantError
+from apportion.errors import ApportionError, InvariantError, PolicyError
 from apportion.web.ask import NotAllowedError, NotThereError
+from apportion.web.door.session import viewer_from
 from apportion.web.frame import asked_path, bare, split_form
 from apportion.web.page import Link
+from apportion.web.viewer import Deed
 
 PROBLEM = "application/problem+json"
 API = "/api/"
 ABSENT = frozenset({
     "not-there", "unknown-figure", "unknown-report", "unknown-run", "unknown-dispute", "nothing-posted", "nothing-matches", "no-period", "not-issued",
-    "unknown-token",
+    "unknown-token", "unknown-draft", "unknown-policy",
 })  # fmt: skip
 BROKEN = frozenset({"database-failed", "warehouse-failed"})  # what the database said is for the log
-CONFLICT = frozenset({"dispute-open", "period-closed", "inputs-moved", "push-conflict"})
+CONFLICT = frozenset(
+    {"dispute-open", "period-closed", "inputs-moved", "push-conflict", "draft-ended", "draft-outdated"}
+)
 
 
 def status_of(error: ApportionError) -> int:
@@ -40,6 +44,14 @@ def answer(request: Request, problem: Problem) -> Response:
     return bare(request, problem.title, said, [Link("Overview", "/")], problem.status)
 
 
+def about_policy(request: Request, error: PolicyError) -> tuple[str, str]:
+    """What is wrong and where, for those who may read the policy: its words are of every team."""
+    viewer = viewer_from(request)
+    if viewer is None or not viewer.may(Deed.whole):
+        return "the policy cannot be read as it is now", "ask whoever looks after it"
+    return f"{error.where}: {error.message}" if error.where else error.message, error.hint
+
+
 def add_faults(app: FastAPI) -> None:
     @app.exception_handler(ApportionError)
     def told(request: Request, error: ApportionError) -> Response:
@@ -47,9 +59,9 @@ def add_faults(app: FastAPI) -> None:
         title = {401: "You are not logged in", 403: "That is not yours to do", 404: "Nothing is there"}.get(
             status, "That cannot be answered"
         )
-        detail, hint = (
-            (error.message, error.hint) if status < 500 else ("the books cannot be asked just now", "try again")
-        )
+        detail, hint = about_policy(request, error) if isinstance(error, PolicyError) else (error.message, error.hint)
+        if status >= 500:
+            detail, hint = "the books cannot be asked just now", "try again"
         return answer(request, Problem(status=status, code=error.code, title=title, detail=detail, hint=hint))
 
     @app.exception_handler(InvariantError)

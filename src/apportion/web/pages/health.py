@@ -1,6 +1,6 @@
 """`/health`: is the data whole and fresh, and whose is what nobody owns? Nothing outside is asked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from apportion.errors import ApportionError
 from apportion.model.times import instant_text
@@ -91,7 +91,7 @@ def known_days(found: Health) -> Chart:
         Column("source", "source"), Column("complete", "complete", "count"), Column("partly", "partly"), Column("missing", "missing"),
     )  # fmt: skip
     rows = tuple(
-        (source, sum(status == COMPLETE for _, status in days), *(dates(days, status) for status in (PARTLY, MISSING)))
+        (source, sum(status == COMPLETE for _, status in days), dates(days, PARTLY), dates(days, MISSING))
         for source, days in found.days.items()
     )
     says = "Each source and day of the month: complete, partly there, missing, or not due. Files come when they come, so only holes in them are missing."
@@ -108,14 +108,19 @@ def freshness(found: Health) -> Rows:
         (
             one.source,
             one.kind,
-            instant_text(one.since) if one.since else "",
-            instant_text(one.until) if one.until else "",
+            day_text(one.since),
+            day_text(one.until),
             one.text,
         )
         for one in found.sources
     )
     tones: list[Tone] = ["" if one.is_fresh else "bad" for one in found.sources]
     return Rows(Table(columns, rows), "How fresh each source is", tones=tones)
+
+
+def day_text(second: int) -> str:
+    """To the minute; empty where there is none."""
+    return instant_text(second)[:16].replace("T", " ") if second else ""
 
 
 def nobodys(ask: Ask, gaps: Sequence[Gap]) -> Rows:
@@ -173,7 +178,7 @@ def findings(found: Health) -> Rows:
     return Rows(Table(columns, rows), "What else was found", tones=[TONES[one.status] for one in found.findings])
 
 
-def held_back(rows: Sequence[dict[str, object]]) -> Rows:
+def held_back(rows: Sequence[Mapping[str, object]]) -> Rows:
     columns = tuple(Column(name, name) for name in ("source", "table", "key", "content"))
     cells = tuple(tuple(str(row[column.name]) for column in columns) for row in rows[:FEW])
     return Rows(

@@ -54,7 +54,7 @@ def charged_pools(ask: Ask) -> frozenset[str]:
 
 
 def aloud(found: Policy, ears: Ears) -> Tree:
-    return Tree(tuple(branch(said) for said in read_aloud(found, ears)), "In sentences", open_to=1)
+    return Tree(tuple(branch(said) for said in read_aloud(found, ears)), "In sentences")
 
 
 def branch(said: Said) -> Branch:

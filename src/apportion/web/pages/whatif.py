@@ -38,7 +38,7 @@ def what_if(ask: Ask) -> Page:
         asked = asked_text(ask)
         if asked:
             made = computed(ask, load_policy(asked.text, ask.project.settings.policy))
-            title = f"{asked.what}: {made.title}"
+            title = f"With {asked.what}, {made.title[0].lower()}{made.title[1:]}"
             old = policy_text(ask.project)
             blocks += [told(made), *effect(ask, made), differing(old, asked.text)]
             blocks += [] if asked.number else [save_form(ask)]
@@ -64,7 +64,7 @@ def what_if(ask: Ask) -> Page:
 def asked_text(ask: Ask) -> Asked | None:
     if number := ask.one("draft"):
         found = draft(ask.project, whole_number(number))
-        return Asked(found.text, f"Draft {found.number}", found.number)
+        return Asked(found.text, f"draft {found.number}", found.number)
     changes = settings_of({name: ask.one(name) for name in ("pool", *SETTINGS)})
     if not changes:
         return None
