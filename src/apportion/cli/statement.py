@@ -10,7 +10,6 @@ import typer
 from apportion.cli.verb import Answer, Call, verb
 
 if TYPE_CHECKING:
-    from apportion.render.sheet import Sheet
     from apportion.reports.statement.shape import Statement
 
 
@@ -61,7 +60,9 @@ def statement(
     if files.to is not None:
         return written(call, found, files.format.value, files.to)
     if not owner:
-        return Answer(listed(found), (f"Next: apportion {call.flag}statement OWNER, or --to FOLDER for files",))
+        from apportion.render.statement.listing import statement_list
+
+        return Answer(statement_list(found), (f"Next: apportion {call.flag}statement OWNER, or --to FOLDER for files",))
     from apportion.render.statement import render
 
     kind = {"table": "md"}.get(call.form.value, call.form.value)
@@ -71,6 +72,7 @@ def statement(
 def written(call: Call, found: "list[Statement]", form: str, folder: Path) -> Answer:
     from apportion.render.sheet import Sheet, Table
     from apportion.render.statement.batch import render_all
+    from apportion.render.statement.listing import made_of
     from apportion.reports.report import Column
     from apportion.reports.words import counted
 
@@ -79,43 +81,6 @@ def written(call: Call, found: "list[Statement]", form: str, folder: Path) -> An
     rows = tuple((made.owner, made.number or None, file.name) for made, file in zip(found, files, strict=True))
     columns = (Column("owner", made_of(found)), Column("number", "number", quiet=True), Column("file", "file"))
     return Answer(Sheet(title, (Table(columns, rows),), {"files": [str(file) for file in files]}))
-
-
-def listed(found: "list[Statement]") -> "Sheet":
-    from apportion.render.sheet import Sheet, Table
-    from apportion.reports.report import Column
-    from apportion.reports.statement.shape import money
-    from apportion.reports.sums import total
-    from apportion.reports.words import counted, shown
-
-    columns = (
-        Column("owner", made_of(found)),
-        Column("mode", "mode"),
-        Column("number", "number", quiet=True),
-        Column("owed", "owed", "money"),
-        Column("before", "month before", "money", quiet=True),
-        Column("charged", "booked", "money"),
-    )
-    tables, sums = [], []
-    for currency in dict.fromkeys(made.currency for made in found):
-        own = [made for made in found if made.currency == currency]
-        rows = tuple(
-            (
-                made.owner, made.mode, made.number or None, money(made.owed, made.digits),
-                None if made.before is None else money(made.before, made.digits), money(made.charged, made.digits),
-            )
-            for made in own
-        )  # fmt: skip
-        owed, charged = (total(money(getattr(made, name), made.digits) for made in own) for name in ("owed", "charged"))
-        tables.append(Table(columns, rows, (None, None, None, owed, None, charged), currency))
-        sums.append(f"{shown(owed, currency)}, of which {shown(charged, currency)} is booked")
-    first = found[0]
-    title = f"{counted(len(found), 'statement')} for {first.period}{', drafts' if first.is_draft else ''}: {'; '.join(sums)}."
-    return Sheet(title, tuple(tables), {"statements": found}, (f"ledger head {first.head}",))
-
-
-def made_of(found: "list[Statement]") -> str:
-    return found[0].level.replace("_", " ")
 
 
 def add_to(app: typer.Typer) -> None:

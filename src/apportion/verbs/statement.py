@@ -1,6 +1,6 @@
 """What each owner owes for a month, and why: as it was issued when the month was closed, or a draft while it is open."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -33,7 +33,13 @@ class Wanted:
     as_of: str = ""
 
 
-def statements(project: Project, wanted: Wanted, step: Step = silent) -> list[Statement]:
+Gathering = Callable[[Project, Period, int | None], Facts]
+
+
+def statements(
+    project: Project, wanted: Wanted, step: Step = silent, gathering: Gathering | None = None
+) -> list[Statement]:
+    """`gathering`: the facts of an open month in another way, such as kept from before."""
     period = as_period(wanted.period)
     if wanted.level not in LEVELS:
         raise ProjectError(
@@ -43,7 +49,8 @@ def statements(project: Project, wanted: Wanted, step: Step = silent) -> list[St
     closed = project.books.closed(str(period))
     if closed is not None and closed.documents and (until_s is None or closed.closed_s <= until_s):
         return issued(project, closed, wanted)
-    return drafts(project, period, wanted, until_s, step)
+    facts = gathering(project, period, until_s) if gathering else facts_of(project, period, until_s, step)
+    return drafts(facts, wanted)
 
 
 def issued(project: Project, closed: Closed, wanted: Wanted) -> list[Statement]:
@@ -57,19 +64,20 @@ def issued(project: Project, closed: Closed, wanted: Wanted) -> list[Statement]:
     return [replace(from_json(text), issued=day) for text in texts]
 
 
-def drafts(
-    project: Project, period: Period, wanted: Wanted, until_s: int | None, step: Step = silent
-) -> list[Statement]:
+def facts_of(project: Project, period: Period, until_s: int | None, step: Step = silent) -> Facts:
     shelf = shelf_of(project, until_s)
     month = shelf.month(period)
     if month is None:
         raise ProjectError(
             "nothing-posted", f"nothing is posted for {period}", hint=f"apportion plan --period {period}, then apply"
         )
-    facts = gather(shelf, month, step)
+    return gather(shelf, month, step)
+
+
+def drafts(facts: Facts, wanted: Wanted) -> list[Statement]:
     found = list(built(facts.only(wanted.level, wanted.owner) if wanted.owner else facts, wanted.level))
     if not found:
-        raise unknown(wanted, str(period), {one.owner for one in built(facts, wanted.level)})
+        raise unknown(wanted, str(wanted.period), {one.owner for one in built(facts, wanted.level)})
     return found
 
 

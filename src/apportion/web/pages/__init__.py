@@ -39,3 +39,9 @@ PAGES = (
 ROUTES: tuple[Route, ...] = tuple(route for page in PAGES for route in page.ROUTES)
 ACTIONS: tuple[Action, ...] = tuple(action for page in PAGES for action in getattr(page, "ACTIONS", ()))
 DOWNLOADS: tuple[Download, ...] = tuple(download for page in PAGES for download in getattr(page, "DOWNLOADS", ()))
+from apportion.web.pages import ledger, overview, statements
+from apportion.web.routes import Action, Download, Route
+
+ROUTES: tuple[Route, ...] = (*overview.ROUTES, *statements.ROUTES, *ledger.ROUTES)
+ACTIONS: tuple[Action, ...] = (*ledger.ACTIONS,)
+DOWNLOADS: tuple[Download, ...] = (*statements.DOWNLOADS, *ledger.DOWNLOADS)

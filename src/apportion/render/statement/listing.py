@@ -1,0 +1,40 @@
+"""Many statements as one list: what each owner owes, and what of it is booked."""
+
+from collections.abc import Sequence
+
+from apportion.render.sheet import Sheet, Table
+from apportion.reports.report import Column
+from apportion.reports.statement.shape import Statement, money
+from apportion.reports.sums import total
+from apportion.reports.words import counted, shown
+
+
+def statement_list(found: Sequence[Statement]) -> Sheet:
+    columns = (
+        Column("owner", made_of(found)),
+        Column("mode", "mode"),
+        Column("number", "number", quiet=True),
+        Column("owed", "owed", "money"),
+        Column("before", "month before", "money", quiet=True),
+        Column("charged", "booked", "money"),
+    )
+    tables, sums = [], []
+    for currency in dict.fromkeys(made.currency for made in found):
+        own = [made for made in found if made.currency == currency]
+        rows = tuple(
+            (
+                made.owner, made.mode, made.number or None, money(made.owed, made.digits),
+                None if made.before is None else money(made.before, made.digits), money(made.charged, made.digits),
+            )
+            for made in own
+        )  # fmt: skip
+        owed, charged = (total(money(getattr(made, name), made.digits) for made in own) for name in ("owed", "charged"))
+        tables.append(Table(columns, rows, (None, None, None, owed, None, charged), currency))
+        sums.append(f"{shown(owed, currency)}, of which {shown(charged, currency)} is booked")
+    first = found[0]
+    title = f"{counted(len(found), 'statement')} for {first.period}{', drafts' if first.is_draft else ''}: {'; '.join(sums)}."
+    return Sheet(title, tuple(tables), {"statements": found}, (f"ledger head {first.head}",))
+
+
+def made_of(found: Sequence[Statement]) -> str:
+    return found[0].level.replace("_", " ")
