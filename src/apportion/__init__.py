@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from apportion.verbs.nodes import nodes
     from apportion.verbs.plan import plan
     from apportion.verbs.project import open_project
+    from apportion.verbs.quota import quotas
     from apportion.verbs.report import report
     from apportion.verbs.split import split
     from apportion.verbs.verify import verify
@@ -49,14 +50,14 @@ __version__ = "0.1.0"
 __all__ = [
     "ApportionError", "InvariantError", "Problem", "adjust", "adopt", "apply", "audit", "backup", "budgets", "check", "close", "cost", "demo",
     "dispute", "disputes", "draft", "drafts", "drop", "erase", "explain", "export_focus", "export_journal", "fairness", "gc", "ingest", "init",
-    "journal", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "propose", "report", "restore", "say", "set_budget",
+    "journal", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "propose", "quotas", "report", "restore", "say", "set_budget",
     "settle", "split", "verify", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "InvariantError": "errors", "Problem": "errors"}
 _FILES = {
     "open_project": "project", "restore": "backup", "method": "methods", "export_journal": "journal", "export_focus": "focus",
-    "disputes": "dispute", "open_dispute": "dispute", "say": "dispute", "settle": "dispute", "budgets": "budget", "set_budget": "budget",
+    "disputes": "dispute", "open_dispute": "dispute", "say": "dispute", "settle": "dispute", "budgets": "budget", "set_budget": "budget", "quotas": "quota",
     "adopt": "draft", "drafts": "draft", "drop": "draft", "propose": "draft",
 }  # fmt: skip
 

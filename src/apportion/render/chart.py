@@ -165,3 +165,35 @@ def days_known(values: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> S
             {"mark": {"type": "text", "fontSize": 11, "color": "#1b2126"}, "encoding": {"text": {"field": "sign", "type": "nominal"}}},
         ],
     }  # fmt: skip
+
+
+def bullets(values: Sequence[Mapping[str, Any]], marks: Sequence[Mapping[str, Any]]) -> Spec:
+    """How much of each limit is used, in percent of it. A value is {name, part, state, shown}, a mark {name, at}; the limit itself is a thick line."""
+    names = [str(value["name"]) for value in values]
+    rows = {"field": "name", "type": "nominal", "sort": names, "title": None, "axis": {"labelLimit": 260}}
+    most = max([100.0, *(float(value["part"]) for value in values)])
+    along = {"type": "quantitative", "title": "% of the limit", "scale": {"domain": [0, most * 1.05]}}
+    states = {"domain": ["fine", "warned", "over"], "range": [COLOURS[0], COLOURS[1], COLOURS[5]]}
+    legend = {"field": "state", "type": "nominal", "scale": states, "title": None}
+    tooltip = [{"field": name, "type": "nominal"} for name in ("name", "shown", "state")]
+    limits = [{"name": name, "at": 100} for name in names]
+    place = {"y": rows, "x": {"field": "at", **along}}
+
+    def ticks(given: Sequence[Mapping[str, Any]], **look: Any) -> Spec:
+        return {
+            "data": {"values": list(given)},
+            "mark": {"type": "tick", "color": GREYS["_unallocated"], **look},
+            "encoding": place,
+        }
+
+    under = {"type": "bar", "height": 22, "color": GREYS["_residual"], "opacity": 0.45}
+    used = {"y": rows, "x": {"field": "part", **along}, "color": legend, "tooltip": tooltip}
+    return {
+        **base(values, height=max(60, 34 * len(names))),
+        "layer": [
+            {"data": {"values": limits}, "mark": under, "encoding": place},
+            {"mark": {"type": "bar", "height": 12, "tooltip": True}, "encoding": used},
+            ticks(marks, size=22, thickness=2),
+            ticks(limits, size=26, thickness=4),
+        ],
+    }

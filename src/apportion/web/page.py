@@ -131,7 +131,7 @@ class Facets:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """`choices` makes it a list to choose from; `kind` is HTML's, or `area` for many lines."""
+    """`choices` makes it a list to choose from; `kind` is HTML's, `words` for some sentences, or `area` for many lines of text as it is."""
 
     name: str
     label: str
@@ -174,7 +174,7 @@ class Page:
     about: Mapping[str, object] = field(default_factory=dict)
     refresh_s: int = 0
     goto: str = ""
-    timeless: bool = False  # of no month
+    timeless: bool = False  # there is no month to choose: its path names it, or it is about all of them
     searched: bool = False  # nothing of it may be kept: it has forms, or is about this very moment
 
     @property

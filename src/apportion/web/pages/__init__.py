@@ -1,8 +1,10 @@
 """One page, one file: a function from what was asked to a `Page`, and one line here. Order is that of the navigation."""
 
 from apportion.web.pages import (
+    adjustments,
     admin,
     audit,
+    disputes,
     drafts,
     health,
     ledger,
@@ -10,8 +12,10 @@ from apportion.web.pages import (
     methods,
     overview,
     policy,
+    quotas,
     runs,
     search,
+    statements,
     teams,
     tokens,
     users,
@@ -26,6 +30,10 @@ PAGES = (
     runs,
     search,
     live,
+    quotas,
+    statements,
+    disputes,
+    adjustments,
     ledger,
     policy,
     whatif,
@@ -39,9 +47,3 @@ PAGES = (
 ROUTES: tuple[Route, ...] = tuple(route for page in PAGES for route in page.ROUTES)
 ACTIONS: tuple[Action, ...] = tuple(action for page in PAGES for action in getattr(page, "ACTIONS", ()))
 DOWNLOADS: tuple[Download, ...] = tuple(download for page in PAGES for download in getattr(page, "DOWNLOADS", ()))
-from apportion.web.pages import ledger, overview, statements
-from apportion.web.routes import Action, Download, Route
-
-ROUTES: tuple[Route, ...] = (*overview.ROUTES, *statements.ROUTES, *ledger.ROUTES)
-ACTIONS: tuple[Action, ...] = (*ledger.ACTIONS,)
-DOWNLOADS: tuple[Download, ...] = (*statements.DOWNLOADS, *ledger.DOWNLOADS)

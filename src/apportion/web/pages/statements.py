@@ -21,7 +21,8 @@ from apportion.verbs.settings import nearest
 from apportion.verbs.statement import BILLED, Wanted, facts_of, statements
 from apportion.web.ask import Ask, NotThereError, at
 from apportion.web.frame import Entry
-from apportion.web.page import Block, Figure, Figures, Form, Input, Link, Page, Prose, Rows
+from apportion.web.page import Block, Figure, Figures, Link, Page, Prose, Rows
+from apportion.web.pages.disputes import doubt_form
 from apportion.web.routes import Download, File, Route
 from apportion.web.viewer import Deed
 
@@ -35,7 +36,7 @@ def listing(ask: Ask) -> Page:
     level = level_of(ask)
     now = seen(ask, ask.month, level)
     blocks: list[Block] = [levels(ask, level), *month_rows(ask, now, level)]
-    blocks.append(by_month(ask, now, level))
+    blocks += [by_month(ask, now, level)] if len(ask.known_months) > 1 else []
     sheet = statement_list(now) if now else None
     title = sheet.title if sheet else f"No statement for {ask.month} is yours to read."
     return Page(
@@ -145,7 +146,7 @@ def statement(ask: Ask, period: str, owner: str) -> Page:
     for one in found:
         blocks += statement_blocks(ask, one)
     if level in TEAM_WISE and ask.viewer.may(Deed.dispute):
-        blocks.append(dispute_form(period, owner))
+        blocks.append(doubt_form(period, owner))
     flag = "" if level == BILLED else f" --level {level}"
     printed = page_of(first)
     return Page(
@@ -156,6 +157,7 @@ def statement(ask: Ask, period: str, owner: str) -> Page:
         crumbs=(Link("Statements", ask.link("/statements", period=period, level=None if level == BILLED else level)),),
         about={"statements": found},
         notes=tuple(f"{name} {value}" for name, value in printed.footer),
+        timeless=True,
     )
 
 
@@ -219,22 +221,6 @@ def ledger_links(ask: Ask, made: Statement, title: str, count: int) -> list[str]
     own = f"{made.level}={made.owner}"
     found = [ask.link("/ledger", period=made.period, where=[own, one]) if one else "" for one in filters]
     return found if len(found) == count else []
-
-
-def dispute_form(period: str, owner: str) -> Form:
-    """Of the whole statement; a posting or a job is disputed from its own page."""
-    return Form(
-        "/disputes",
-        (
-            Input("period", "", period, "hidden"),
-            Input("what", "What is wrong", owner, hint="the whole statement, a job, or a posting by its number"),
-            Input("amount", "Amount", hint="where only a part is doubted"),
-            Input("why", "Why", kind="area", needed=True),
-        ),
-        "Open a dispute",
-        "Is something wrong with it?",
-        says="It keeps what is explained now, and is settled by finance.",
-    )
 
 
 def download(ask: Ask, period: str, owner: str) -> File:
