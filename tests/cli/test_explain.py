@@ -122,7 +122,7 @@ def test_a_backup_has_the_same_head(run: Run, posted: Path, tmp_path: Path) -> N
 def test_a_month_posted_by_other_rules_is_not_called_false(
     run: Run, posted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apportion.verbs.explaining.corrected.RULES", "later")
+    monkeypatch.setattr("apportion.verbs.ground.RULES", "later")
     refused = run("--project", posted, "explain", "vision")
     assert refused.code == 1
     said = f"error[engine-changed]: 2026-10 was posted by the rules of engine {RULES}; this release has later"

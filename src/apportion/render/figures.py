@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from apportion.render.sheet import Table, exact
 from apportion.reports.report import Cell, Column
-from apportion.reports.words import add_up, digits, hours, percent, rounded
+from apportion.reports.words import add_up, digits, hours, percent, price_digits, rounded
 
-RIGHT = ("money", "share", "count", "quantity")
+RIGHT = ("money", "share", "count", "quantity", "price")
 
 
 def visible(table: Table) -> list[int]:
@@ -49,6 +49,8 @@ def is_rounded(table: Table) -> bool:
 
 
 def _column(column: Column, cells: Sequence[Cell], currency: str) -> list[str]:
+    if column.kind == "price":
+        return [price_digits(cell, currency) if isinstance(cell, Decimal) else "" for cell in cells]
     if column.kind != "money":
         return [_plain(column, cell) for cell in cells]
     figures = iter(add_up([cell for cell in cells if isinstance(cell, Decimal) and cell], currency))
@@ -56,6 +58,8 @@ def _column(column: Column, cells: Sequence[Cell], currency: str) -> list[str]:
 
 
 def _total(column: Column, cell: Cell, currency: str) -> str:
+    if column.kind == "price":
+        return _column(column, [cell], currency)[0]
     return (
         digits(rounded(cell, currency))
         if column.kind == "money" and isinstance(cell, Decimal)

@@ -11,8 +11,14 @@ import pyarrow as pa
 from apportion.model.rows import MONEY
 
 Cell = str | int | Decimal | date | None
-Kind = Literal["text", "money", "share", "count", "quantity"]
-ARROW = {"money": MONEY, "share": pa.decimal128(38, 6), "count": pa.int64(), "quantity": pa.decimal128(38, 6)}
+Kind = Literal["text", "money", "share", "count", "quantity", "price"]
+ARROW = {
+    "money": MONEY,
+    "share": pa.decimal128(38, 6),
+    "count": pa.int64(),
+    "quantity": pa.decimal128(38, 6),
+    "price": MONEY,
+}
 
 
 @dataclass(frozen=True, slots=True)

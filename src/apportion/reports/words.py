@@ -8,6 +8,7 @@ from apportion.model.currencies import MINOR_DIGITS, QUANTITIES, is_money
 from apportion.model.money import GRAIN, round_children, to_decimal, to_grains
 
 UNKNOWN_PLACES = 2
+COUNTING = 4  # digits of a price
 
 
 def places(currency: str) -> int:
@@ -32,6 +33,12 @@ def of_bill(whole: Decimal, currency: str) -> str:
 
 def digits(amount: Decimal) -> str:
     return f"{amount or abs(amount):,f}"
+
+
+def price_digits(price: Decimal, currency: str) -> str:
+    """Four digits that count, and never fewer places than the currency has: a GiB-hour costs less than a cent."""
+    after = max(places(currency), min(9, COUNTING - price.adjusted() - 1)) if price else places(currency)
+    return f"{price or abs(price):,.{after}f}"
 
 
 def percent(share: Decimal | None) -> str:

@@ -8,18 +8,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from apportion.books.shapes import PLAN, StoredRun, Transfer
+from apportion.books.shapes import StoredRun, Transfer
 from apportion.errors import ProjectError
 from apportion.model.money import plain
 from apportion.model.rows import POSTING_KEY, SYSTEM_OWNERS
 from apportion.model.times import Period
-from apportion.policy.document import Policy
 from apportion.reports.corrections import Corrected
 from apportion.reports.sums import grouped
 from apportion.reports.words import counted, shown
-from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
+from apportion.verbs.agreement import basis_of, policy_of_version, short
 from apportion.verbs.corrections import corrected, corrected_since
-from apportion.verbs.explaining.corrected import added, amounts, computed_by, refuse_other_rules, sums_charged, told
+from apportion.verbs.explaining.corrected import added, amounts, computed_by, sums_charged, told
 from apportion.verbs.explaining.jobs import job_charges, job_nodes, owner_text, refuse_tampered_charges
 from apportion.verbs.explaining.owners import owner_nodes
 from apportion.verbs.explaining.rounding import thirty_digits
@@ -28,11 +27,11 @@ from apportion.verbs.explaining.target import Target, find_target
 from apportion.verbs.explaining.transfers import facts, of_posting, sentence, transfer_nodes
 from apportion.verbs.explaining.usage import Whose
 from apportion.verbs.explaining.walk import late_text, picked, refuse_tampered, walked
+from apportion.verbs.ground import Ground, Means, afresh
 from apportion.verbs.periods import as_period
-from apportion.verbs.plan import Computed, compute
+from apportion.verbs.plan import Computed
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import Pins, pins_of, pins_of_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,34 +58,30 @@ class Explanation:
     basis: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """What an explanation rests on: the last run of the period, or what a plan would be now."""
-
-    posted: pa.Table | None
-    policy: Policy
-    pins: Pins
-
-
 def explain(project: Project, what: str, period: Period | str, step: Step = silent) -> Explanation:
     """Raises InvariantError where the record is not what its inputs say."""
+    return explain_by(afresh(step), project, what, period, step)
+
+
+def explain_by(means: Means, project: Project, what: str, period: Period | str, step: Step = silent) -> Explanation:
+    """By means that somebody else keeps."""
     period = as_period(period)
     kind, _, name = what.partition(":")
     decided = of_posting(project, name, period) if kind == "posting" else None
     if decided is not None:
         return explain_decided(project, period, *decided)
-    ground, booked = ground_of(project, period), corrected(project, period)
+    ground, booked = means.ground(project, period), corrected(project, period)
     if booked and ground.posted is None:
-        return explain_corrections(project, what, booked, step)
-    computed = compute(project, period, ground.policy, ground.pins, step)
+        return explain_corrections(project, what, booked, means)
+    computed = means.compute(project, period, ground.policy, ground.pins)
     try:
         target = find_target(project, what, period, computed)
     except ProjectError as error:
         if not booked or error.code != "unknown-figure":
             raise
-        return explain_corrections(project, what, booked, step)
+        return explain_corrections(project, what, booked, means)
     if target.run in {one.run for one in booked}:
-        return explain_corrections(project, what, [one for one in booked if one.run == target.run], step)
+        return explain_corrections(project, what, [one for one in booked if one.run == target.run], means)
     decided = of_posting(project, target.name, period) if target.kind == "posting" else None
     if decided is not None:
         return explain_decided(project, period, *decided)
@@ -96,7 +91,7 @@ def explain(project: Project, what: str, period: Period | str, step: Step = sile
         if target.kind == "job"
         else explain_rows(project, target, ground, computed)
     )
-    return with_corrections(project, target, found, step)
+    return with_corrections(project, target, found, means)
 
 
 def explain_rows(project: Project, target: Target, ground: Ground, computed: Computed) -> Explanation:
@@ -141,10 +136,10 @@ def explain_decided(
     )
 
 
-def with_corrections(project: Project, target: Target, found: Explanation, step: Step) -> Explanation:
+def with_corrections(project: Project, target: Target, found: Explanation, means: Means) -> Explanation:
     """What a closed month is corrected by since, and what the month itself holds of corrections of others."""
-    here = told(project, target, corrected(project, found.period), step)
-    since = told(project, target, corrected_since(project, found.period), step)
+    here = told(project, target, corrected(project, found.period), means)
+    since = told(project, target, corrected_since(project, found.period), means)
     own = {figure.currency: figure.planned for figure in found.figures}
     title = found.title
     if here:
@@ -156,18 +151,18 @@ def with_corrections(project: Project, target: Target, found: Explanation, step:
     return replace(found, title=title, steps=(*found.steps, *(node for node, _ in (*here, *since))))
 
 
-def explain_corrections(project: Project, what: str, booked: Sequence[Corrected], step: Step) -> Explanation:
+def explain_corrections(project: Project, what: str, booked: Sequence[Corrected], means: Means) -> Explanation:
     """A figure that is nothing but corrections of closed months."""
     runs = {run.run_id: run for run in project.books.runs()}
     period = as_period(booked[-1].booked)
     for run_id in dict.fromkeys({one.about: one.run for one in booked}.values()):
-        computed = computed_by(project, runs[run_id], step)
+        computed = computed_by(project, runs[run_id], means)
         with suppress(ProjectError):
             target = find_target(project, what, period, computed)
             break
     else:
         target = find_target(project, what, period, computed)
-    nodes = told(project, target, booked, step)
+    nodes = told(project, target, booked, means)
     sums = added(by for _, by in nodes)
     policy = computed.world.policy
     months = " and ".join(dict.fromkeys(str(node.facts["about"]) for node, _ in nodes))
@@ -182,19 +177,6 @@ def explain_corrections(project: Project, what: str, booked: Sequence[Corrected]
         steps=tuple(node for node, _ in nodes),
         also=target.also,
         basis=basis_of(policy),
-    )
-
-
-def ground_of(project: Project, period: Period) -> Ground:
-    runs = [run for run in project.books.runs(PLAN) if run.period == str(period)]
-    if not runs:
-        return Ground(None, policy_for(project, period), pins_of(project))
-    last = runs[-1]
-    refuse_other_rules(last.engine, period)
-    return Ground(
-        project.books.posted(str(period), kinds=[PLAN]),
-        policy_of_version(project, last.policy_version),
-        pins_of_run(project, last),
     )
 
 

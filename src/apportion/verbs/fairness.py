@@ -12,7 +12,7 @@ from apportion.reports.fairness import fairness as make_report
 from apportion.reports.report import Report
 from apportion.reports.sums import total
 from apportion.verbs.agreement import basis_of
-from apportion.verbs.explain import ground_of
+from apportion.verbs.ground import ground_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project

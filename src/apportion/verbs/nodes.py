@@ -22,7 +22,7 @@ from apportion.reports.report import Report
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
 from apportion.verbs.agreement import basis_of, short
-from apportion.verbs.explain import ground_of
+from apportion.verbs.ground import ground_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed, compute
 from apportion.verbs.project import Project

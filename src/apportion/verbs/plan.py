@@ -1,7 +1,8 @@
 """What would be posted, against what is posted. Changes nothing but the plan kept for `apply`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from apportion.books.shapes import PLAN, StoredPlan
 from apportion.engine.bursts import Burst, bursts_of
@@ -23,6 +24,8 @@ from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import Pins, billed_periods, build_world, parts_of, pins_of
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +80,34 @@ def plan(project: Project, period: Period | str, engine: str | None = None, step
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A plan and what it was made of. `late`: the same of what its bills ask for earlier months, by month; the world is the period's own."""
+    """A plan and what it was made of. `late`: the same of what its bills ask for earlier months, by month; the world is the period's own.
+
+    `asked`: what explanations found in it, by their own names, if it is kept for more than one.
+    """
 
     world: World
     plan: Plan
     late: Mapping[str, "Computed"] = field(default_factory=dict)
+    asked: dict[object, Any] | None = None
 
     @property
     def parts(self) -> "tuple[Computed, ...]":
         """The period's own first."""
-        return (Computed(self.world, self.plan.own), *self.late.values())
+        return (Computed(self.world, self.plan.own, asked=self.asked), *self.late.values())
+
+    def once(self, name: object, find: Callable[[], Found]) -> Found:
+        """What is found in it; once, where it is kept."""
+        if self.asked is None:
+            return find()
+        if name not in self.asked:
+            self.asked[name] = find()
+        found: Found = self.asked[name]
+        return found
+
+    def kept(self) -> "Computed":
+        """The same for many explanations: each finds faster what an earlier one found."""
+        late = {month: replace(part, asked={}) for month, part in self.late.items()}
+        return Computed(self.world, self.plan, late, asked={})
 
 
 def compute(project: Project, period: Period, policy: Policy, pins: Pins, step: Step = silent) -> Computed:

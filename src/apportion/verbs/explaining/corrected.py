@@ -6,10 +6,7 @@ from decimal import Decimal
 import pyarrow as pa
 
 from apportion.books.shapes import StoredRun
-from apportion.engine.plan import RULES
-from apportion.errors import BooksError
 from apportion.model.rows import POSTINGS
-from apportion.model.times import Period
 from apportion.reports.corrections import Corrected
 from apportion.reports.sums import ZERO, grouped, total
 from apportion.reports.words import shown
@@ -18,10 +15,10 @@ from apportion.verbs.explaining.jobs import job_charges
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.explaining.target import Target
 from apportion.verbs.explaining.walk import refuse_tampered, walked
+from apportion.verbs.ground import Means, refuse_other_rules
 from apportion.verbs.periods import as_period
-from apportion.verbs.plan import Computed, compute
+from apportion.verbs.plan import Computed
 from apportion.verbs.project import Project
-from apportion.verbs.steps import Step
 from apportion.verbs.world import pins_of_run
 
 Sums = Mapping[str, Decimal]  # by currency
@@ -84,17 +81,17 @@ def correction_node(one: Corrected, was: Sums, now: Sums, steps: Sequence[Node] 
     return Node(text, facts, (*runs, *how))
 
 
-def told(project: Project, target: Target, some: Sequence[Corrected], step: Step) -> list[tuple[Node, Sums]]:
+def told(project: Project, target: Target, some: Sequence[Corrected], means: Means) -> list[tuple[Node, Sums]]:
     """Corrections that touch a target, and by how much; the last of each month with how its new figure comes about, computed again."""
     runs = {run.run_id: run for run in project.books.runs()} if some else {}
     last = {one.about: one.run for one in some}
     found: list[tuple[Node, Sums]] = []
     for one in some:
-        was, now = charged(project, target, one, step) if target.kind == "job" else moved(target, one)
+        was, now = charged(project, target, one, means) if target.kind == "job" else moved(target, one)
         by = change(was, now)
         if by:
             proved = last[one.about] == one.run and target.kind != "job"
-            steps = proof(target, one, computed_by(project, runs[one.run], step)) if proved else ()
+            steps = proof(target, one, computed_by(project, runs[one.run], means)) if proved else ()
             found.append((correction_node(one, was, now, steps), by))
     return found
 
@@ -105,30 +102,19 @@ def proof(target: Target, one: Corrected, computed: Computed) -> tuple[Node, ...
     return walked(own, computed)
 
 
-def charged(project: Project, target: Target, one: Corrected, step: Step) -> tuple[Sums, Sums]:
+def charged(project: Project, target: Target, one: Corrected, means: Means) -> tuple[Sums, Sums]:
     """What a job was charged by the run before a correction, and by the correction."""
     runs = {run.run_id: run for run in project.books.runs()}
-    found = [computed_by(project, runs[name], step) for name in (one.before_run, one.run)]
+    found = [computed_by(project, runs[name], means) for name in (one.before_run, one.run)]
     was, now = (sums_charged(job_charges(target, computed), computed) for computed in found)
     return was, now
 
 
-def computed_by(project: Project, run: StoredRun, step: Step) -> Computed:
+def computed_by(project: Project, run: StoredRun, means: Means) -> Computed:
     """The plan that a run posted, or corrected a month to."""
     period = as_period(run.about or run.period)
     refuse_other_rules(run.engine, period)
-    return compute(project, period, policy_of_version(project, run.policy_version), pins_of_run(project, run), step)
-
-
-def refuse_other_rules(engine: str, period: Period) -> None:
-    """Figures of an earlier release may differ by its rules; that is not the record's fault."""
-    rules = engine.partition("/")[2]
-    if rules != RULES:
-        raise BooksError(
-            "engine-changed",
-            f"{period} was posted by the rules of engine {rules or '0'}; this release has {RULES}",
-            hint=f"`apportion plan --period {period}` shows what would differ, `apply` posts it",
-        )
+    return means.compute(project, period, policy_of_version(project, run.policy_version), pins_of_run(project, run))
 
 
 def sums_charged(charges: pa.Table, computed: Computed) -> dict[str, Decimal]:

@@ -20,7 +20,7 @@ NOBODY = -1
 
 def owner_nodes(computed: Computed, whose: Whose) -> tuple[Node, ...]:
     policy, workforce = computed.world.policy, computed.plan.trace.setting.workforce
-    found = combinations(unite(computed.world.workloads), asked_labels(policy))
+    found = computed.once("labels", lambda: combinations(unite(computed.world.workloads), asked_labels(policy)))
     wanted = numbers_of(workforce.ids.to_pylist(), whose.workloads)
     counts: Counter[int] = Counter()
     for season in workforce.seasons:

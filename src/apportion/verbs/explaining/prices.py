@@ -18,12 +18,11 @@ from apportion.model.money import GRAIN, for_reading
 from apportion.model.times import Interval
 from apportion.policy.methods import VALUES_HOURS
 from apportion.policy.pools import Pool
-from apportion.reports.words import places, shown
+from apportion.reports.words import price_digits, shown
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.plan import Computed
 
 Where = tuple[str, Interval | None]  # a currency, and the span that is asked about
-DIGITS = 4
 DEAREST = 3
 
 
@@ -168,9 +167,4 @@ def players_node(played: Played) -> Node:
 
 
 def price_text(price: Fraction, currency: str) -> str:
-    """Four digits that count, and never fewer places than the currency has: a GiB-hour costs less than a cent."""
-    exact = for_reading(price)
-    if not exact:
-        return shown(exact, currency)
-    after = max(places(currency), min(9, DIGITS - exact.adjusted() - 1))
-    return f"{exact:,.{after}f} {currency}"
+    return f"{price_digits(for_reading(price), currency)} {currency}"

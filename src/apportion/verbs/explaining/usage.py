@@ -1,15 +1,19 @@
 """The usage intervals behind a charge: how many, how much, and the largest."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import ibis
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from apportion.engine.claims import claim
 from apportion.engine.demand import WIDE, measures, scale_of
 from apportion.engine.pools import PoolResult
+from apportion.engine.setting import Setting
 from apportion.engine.workloads import Season
 from apportion.model.meters import METERS
 from apportion.model.owner import Owner
@@ -47,7 +51,7 @@ def usage_nodes(computed: Computed, name: str, whose: Whose) -> tuple[Node, ...]
     count = units = 0
     for season in computed.plan.trace.setting.workforce.seasons:
         for span in spans_of(computed, result, season, whose.span):
-            found = own_rows(computed, name, replace(season, interval=span), whose)
+            found = own_rows(computed, name, season, span, whose)
             sums = found.aggregate(count=found.count(), units=found.units.sum()).to_pyarrow().to_pylist()[0]
             count, units = count + sums["count"], units + int(sums["units"] or 0)
             rows += (
@@ -90,25 +94,38 @@ def of_all(result: PoolResult, whose: Whose) -> str:
     return "" if overlap or not whole or whose.everybody or whose.span else f" of {measure.amount(whole)} used by all"
 
 
-def own_rows(computed: Computed, name: str, season: Season, whose: Whose) -> Any:
-    """The pool's usage rows in a season, clipped to it, with their size in whole units."""
+def pool_rows(computed: Computed, name: str, season: Season) -> Any:
+    """The pool's usage rows in a season, with their amounts in whole units."""
     setting, pool = computed.plan.trace.setting, computed.world.policy.pools[name]
     reach = computed.plan.trace.pools[name].reach
     if reach is None:
         raise LookupError(name)
     rows = claim(name, reach, season, setting).rows
+    amount = ibis.literal(1, "int64") if pool.method == "time" else measures(rows, pool.driver, scale_of(pool))["units"]
+    rows = rows.select("work", "bearer", "resource", "start_s", "end_s", amount=amount)
+    return rows if computed.asked is None else setting.backend.keep(rows)
+
+
+def own_rows(computed: Computed, name: str, season: Season, span: Interval, whose: Whose) -> Any:
+    """Somebody's usage rows in a stretch of a season, clipped to it, with their size in whole units."""
+    setting, pool = computed.plan.trace.setting, computed.world.policy.pools[name]
+    rows = computed.once(("rows", name, season.interval), lambda: pool_rows(computed, name, season))
+    rows = rows.filter(rows.start_s < span.end_s, rows.end_s > span.start_s)
     if whose.workloads:
-        numbers = [n for n, known in enumerate(setting.workforce.ids.to_pylist()) if known in whose.workloads]
-        rows = rows.filter(rows.work.isin(numbers))
+        ids = pc.is_in(setting.workforce.ids, pa.array(list(whose.workloads), pa.string()))
+        rows = among(rows, "work", np.flatnonzero(ids).tolist(), setting)
     elif not whose.everybody:
         bearers = [n for n, bearer in enumerate(setting.bearers.all) if whose.owns(bearer.owner)]
-        rows = rows.filter(rows.bearer.isin(bearers))
-    start, end = ibis.greatest(rows.start_s, season.interval.start_s), ibis.least(rows.end_s, season.interval.end_s)
-    rows = rows.mutate(start_s=start, end_s=end)
-    amount = ibis.literal(1, "int64") if pool.method == "time" else measures(rows, pool.driver, scale_of(pool))["units"]
+        rows = among(rows, "bearer", bearers, setting)
+    rows = rows.mutate(start_s=ibis.greatest(rows.start_s, span.start_s), end_s=ibis.least(rows.end_s, span.end_s))
     flow = pool.method != "time" and all(METERS[meter].flow for meter in pool.meter)
     seconds = ibis.literal(1, "int64") if flow else rows.end_s - rows.start_s
-    return rows.mutate(units=(amount.cast(WIDE) * seconds).cast(WIDE))
+    return rows.mutate(units=(rows.amount.cast(WIDE) * seconds).cast(WIDE))
+
+
+def among(rows: Any, column: str, numbers: list[int], setting: Setting) -> Any:
+    """Those of some numbers: a table, since a long list takes longer to be written into a query than to be looked up."""
+    return rows.semi_join(setting.backend.lend(pa.table({column: pa.array(numbers, pa.int32())})), column)
 
 
 def interval_node(computed: Computed, row: dict[str, Any], measure: Measure) -> Node:

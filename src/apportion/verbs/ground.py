@@ -1,0 +1,63 @@
+"""What a figure rests on, for all who compute a month again: its last run, or what a plan would be now. A server keeps both."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from apportion.books.shapes import PLAN
+from apportion.engine.plan import RULES
+from apportion.errors import BooksError
+from apportion.model.times import Period
+from apportion.policy.document import Policy
+from apportion.verbs.agreement import policy_for, policy_of_version
+from apportion.verbs.plan import Computed, compute
+from apportion.verbs.project import Project
+from apportion.verbs.steps import Step, silent
+from apportion.verbs.world import Pins, pins_of, pins_of_run
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """`posted` is None where nothing is posted yet."""
+
+    posted: pa.Table | None
+    policy: Policy
+    pins: Pins
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """How to get at the ground of a month, and at the plan that was made on it."""
+
+    ground: Callable[[Project, Period], Ground]
+    compute: Callable[[Project, Period, Policy, Pins], Computed]
+
+
+def ground_of(project: Project, period: Period) -> Ground:
+    runs = [run for run in project.books.runs(PLAN) if run.period == str(period)]
+    if not runs:
+        return Ground(None, policy_for(project, period), pins_of(project))
+    last = runs[-1]
+    refuse_other_rules(last.engine, period)
+    return Ground(
+        project.books.posted(str(period), kinds=[PLAN]),
+        policy_of_version(project, last.policy_version),
+        pins_of_run(project, last),
+    )
+
+
+def afresh(step: Step = silent) -> Means:
+    """Read and computed now."""
+    return Means(ground_of, lambda project, period, policy, pins: compute(project, period, policy, pins, step))
+
+
+def refuse_other_rules(engine: str, period: Period) -> None:
+    """Figures of an earlier release may differ by its rules; that is not the record's fault."""
+    rules = engine.partition("/")[2]
+    if rules != RULES:
+        raise BooksError(
+            "engine-changed",
+            f"{period} was posted by the rules of engine {rules or '0'}; this release has {RULES}",
+            hint=f"`apportion plan --period {period}` shows what would differ, `apply` posts it",
+        )
