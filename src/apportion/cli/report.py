@@ -1,4 +1,4 @@
-"""`apportion report`: showback, trend, idle, held, coverage, carbon, corrections, reconcile, fairness, nodes."""
+"""`apportion report`: showback, trend, idle, held, coverage, carbon, corrections, reconcile, fairness, nodes, live, anomalies."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -158,6 +158,47 @@ def nodes(call: Call) -> Answer:
     return Answer(report_sheet(join(project, period, call.bar)))
 
 
+class Live(StrEnum):
+    team = "team"
+    pool = "pool"
+    project = "project"
+    day = "day"
+
+
+def live(
+    call: Call,
+    by: Annotated[Live, typer.Option(help="What a row is.")] = Live.team,
+    where: Annotated[
+        list[str] | None, typer.Option(metavar="DIMENSION=NAME", help="Only rows of that name, such as team=vision.")
+    ] = None,
+) -> Answer:
+    """What the running month comes to so far, estimated.
+
+    Pools without a bill are charged at their last settled price. Nothing is posted; the last complete day and a straight line to the month's end are said.
+    """
+    from apportion.cli.verb import today
+    from apportion.render.sheet import report_sheet
+    from apportion.reports.live import live_report, narrowed
+    from apportion.verbs.live import live as estimate
+    from apportion.verbs.report import read_filters
+
+    made = narrowed(estimate(call.project(), today(), call.bar), read_filters(where or ()))
+    return Answer(report_sheet(live_report(made, by.value)))
+
+
+def anomalies(call: Call) -> Answer:
+    """Days on which a team spent far more than it usually does.
+
+    Against its 28 days before and the same weekdays in them; days that are not complete are left out.
+    """
+    from apportion.cli.verb import today
+    from apportion.render.sheet import report_sheet
+    from apportion.reports.anomaly import anomaly_report
+    from apportion.verbs.anomalies import anomalies as found
+
+    return Answer(report_sheet(anomaly_report(found(call.project(), today(), call.bar))))
+
+
 def answer(call: Call, name: str, which: Which, **options: str) -> Answer:
     from apportion.render.sheet import report_sheet
     from apportion.verbs.report import posted_periods, report
@@ -177,4 +218,6 @@ def add_to(app: typer.Typer) -> None:
     )
     for command in (showback, trend, idle, held, coverage, carbon, corrections, reconcile, fairness, nodes):
         verb(group, command.__name__, period=True)(command)
+    for command in (live, anomalies):
+        verb(group, command.__name__)(command)
     app.add_typer(group, name="report")

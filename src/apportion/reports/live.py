@@ -180,10 +180,13 @@ def notes(made: Estimate) -> tuple[str, ...]:
         if made.complete_days
         else "Without a complete day nothing is projected."
     )
+    said: dict[str, list[str]] = {}
+    for one in made.pools:
+        said.setdefault(one.note, []).append(one.pool)
     return (
         "Estimated: nothing of this is posted, and bills will differ.",
         straight,
-        *(f"{one.pool}: {one.note}" for one in made.pools if one.note),
+        *(f"{', '.join(pools)}: {note}." for note, pools in said.items() if note),
     )
 
 

@@ -15,6 +15,7 @@ from apportion.verbs.settings import FILE
 from apportion.web.verifying import Verifying
 
 KEPT = 512  # answers
+LASTING = 16
 Answer = TypeVar("Answer")
 
 
@@ -27,6 +28,7 @@ class Desk:
         self._stamp = self._files()
         self._state: Hashable = None
         self._kept: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
+        self._lasting: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
         self._lock = threading.Lock()
         self.verifying = Verifying()
 
@@ -60,16 +62,27 @@ class Desk:
             if state != self._state:
                 self._state = state
                 self._kept.clear()
-            once: _Once[Answer] = self._kept.setdefault(key, _Once())
-            self._kept.move_to_end(key)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+            once: _Once[Answer] = recent(self._kept, key, KEPT)
+        return once.get(make)
+
+    def lasting(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
+        """The same for what takes long and depends on nothing but its key, whatever else is recorded meanwhile."""
+        with self._lock:
+            once: _Once[Answer] = recent(self._lasting, key, LASTING)
         return once.get(make)
 
     def record(self, project: Project, periods: list[Period], until_s: int | None = None) -> Record:
         """As `verbs/report.read_record` reads it."""
         key = ("record", tuple(map(str, periods)), until_s)
         return self.kept(key, lambda: read_record(project, periods, until_s))
+
+
+def recent(kept: "OrderedDict[Hashable, _Once[Any]]", key: Hashable, most: int) -> "_Once[Any]":
+    once = kept.setdefault(key, _Once())
+    kept.move_to_end(key)
+    while len(kept) > most:
+        kept.popitem(last=False)
+    return once
 
 
 class _Once(Generic[Answer]):

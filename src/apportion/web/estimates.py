@@ -43,5 +43,5 @@ def estimate(ask: Ask) -> Estimate:
 def state(ask: Ask) -> str:
     """Tells of nothing but that something is new."""
     teams = ask.viewer.teams
-    said = (evidence(ask.desk), None if teams is None else sorted(teams), ask.permalink)
+    said = (evidence(ask.desk), None if teams is None else sorted(teams), ask.filters)
     return sha256(repr(said).encode()).hexdigest()[:20]

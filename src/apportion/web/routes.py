@@ -25,12 +25,16 @@ Doing = Callable[..., str | Page]  # (ask, form, *names of the path) -> where to
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`path` is `/teams/{team}`; its last name may hold any character. `entry`: its place in the navigation, if it has one."""
+    """`path` is `/teams/{team}`; its last name may hold any character. `entry`: its place in the navigation, if it has one.
+
+    `state` is another whenever the page would be: whoever brings the last one back (`?since=`, If-None-Match) learns that nothing is new.
+    """
 
     path: str
     show: Showing
     deed: Deed = Deed.read
     entry: Entry | None = None
+    state: Callable[[Ask], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +122,21 @@ def page_endpoint(route: Route, entries: Sequence[Entry]) -> Callable[[Request],
         ask = Ask(request.app.state.desk, viewer, plain(whole(path)), queried(request))
         if not viewer.may(route.deed):
             raise NotAllowedError(route.deed)
+        tag = f'"{route.state(ask)}"' if route.state else ""
+        if tag and tag in (f'"{ask.one("since")}"', request.headers.get("if-none-match")):
+            return Response(status_code=304, headers={"ETag": tag})
         page = shown(route, ask, names_in(route.path, path))
         if form == ".html" and page.goto:
             return RedirectResponse(page.goto, 303)
+        response: Response
         if form == ".html":
-            return html(ask, page, entries, csrf_of(request))
-        text, kind = rendered(page, form)
-        return Response(text, media_type=kind)
+            response = html(ask, page, entries, csrf_of(request))
+        else:
+            text, kind = rendered(page, form)
+            response = Response(text, media_type=kind)
+        if tag:
+            response.headers["ETag"] = tag
+        return response
 
     return endpoint
 

@@ -14,7 +14,7 @@ from apportion.reports.words import shown
 from apportion.web.ask import Ask, at
 from apportion.web.estimates import estimate, state
 from apportion.web.frame import Entry
-from apportion.web.page import Block, Chart, Figure, Figures, Page, Prose, Rows
+from apportion.web.page import Block, Chart, Figure, Figures, Page, Rows
 from apportion.web.pages.overview import team_order
 from apportion.web.routes import Route
 from apportion.web.tables import spread
@@ -43,6 +43,7 @@ def live(ask: Ask) -> Page:
         command=f"apportion report live{flags}",
         notes=by_team.notes,
         about={"state": state(ask), **by_team.more},
+        timeless=True,
         refresh_s=ASK_AGAIN_S,
         searched=True,
     )
@@ -173,4 +174,3 @@ def live_block(ask: Ask, team: str | None = None) -> tuple[Block, ...]:
 
 
 ROUTES = (Route("/live", live, entry=Entry("Live", "/live", "l"), state=state),)
-NOTHING = Prose

@@ -113,7 +113,20 @@ function hits() {
 
 function refresh() {
   const every = Number(document.body.dataset.refresh || 0);
-  if (every) setTimeout(() => { if (document.visibilityState === "visible" && !document.querySelector(":focus-within form input")) location.reload(); else refresh(); }, every * 1000);
+  if (!every) return;
+  setTimeout(async () => {
+    const seen = document.visibilityState === "visible" && !document.querySelector(":focus-within form input");
+    if (seen && await moved()) location.reload(); else refresh();
+  }, every * 1000);
+}
+
+// Whether the page would say something else now.
+async function moved() {
+  const state = document.body.dataset.state;
+  if (!state) return true;
+  const url = new URL(document.querySelector("footer a[data-json]").href);
+  url.searchParams.set("since", state);
+  try { return (await fetch(url)).status === 200; } catch { return false; }
 }
 
 function ask() {
