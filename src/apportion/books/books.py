@@ -24,6 +24,7 @@ from apportion.books.doors import Doors
 from apportion.books.erase import Erased, erase, look
 from apportion.books.failures import spoken
 from apportion.books.gc import collect
+from apportion.books.hooks import Hooks
 from apportion.books.ingest import ingest
 from apportion.books.locks import Locks
 from apportion.books.names import Names
@@ -68,6 +69,7 @@ class Books:
         self.engine = evidence.engine
         self.locks = locks
         self.doors = Doors(self.engine)
+        self.hooks = Hooks(self.engine)
         self.budgets = Budgets(self.engine)
         self.browse = Browse(self.engine)
         self.tokens = Tokens(self.engine)

@@ -25,6 +25,7 @@ from apportion.books.documents import (
     shown_kept,
     told_rows,
 )
+from apportion.books.hooks import News, tell
 from apportion.books.ledger import link_number
 from apportion.books.names import Names, shown
 from apportion.books.post import is_closed, moved, posted_rows, run_row
@@ -32,7 +33,7 @@ from apportion.books.shapes import CLOSE, Closed, Finding, Kept, Run
 from apportion.books.shapes import Close as Closing
 from apportion.errors import BooksError, require_equal
 from apportion.model.currencies import grains_per_minor
-from apportion.model.money import half_even, to_grains
+from apportion.model.money import half_even, plain, to_decimal, to_grains
 from apportion.model.rows import BILL_DAYS, MINOR, MINOR_KEY, POSTINGS
 
 BILL = slice(POSTINGS.names.index("bill"), POSTINGS.names.index("currency") + 1)
@@ -63,9 +64,31 @@ def close(evidence: Evidence, names: Names, closing: Closing) -> Closed:
         connection.execute(delete(record.periods).where(record.periods.c.period == closing.period))
         connection.execute(insert(record.periods).values(period=closing.period, status="closed"))
         note(connection, "run", told(row), closing.why)
+        tell(connection, closed_news(closing, minor, row["head_after"]))
     found = read_close(evidence, closing.period)
     assert found is not None
     return found
+
+
+def closed_news(closing: Closing, minor: pa.Table, head: str) -> News:
+    """Told in the transaction that closes: who is told of a close finds it, and no close goes untold."""
+    rows = minor.group_by(["team", "currency"]).aggregate([("amount", "sum")]).to_pylist()
+    owed = sorted((row["team"], row["currency"], in_units(row["amount_sum"], row["currency"])) for row in rows)
+    sums = {unit: sum(row["amount_sum"] for row in rows if row["currency"] == unit) for _, unit, _ in owed}
+    return News(
+        "period.closed",
+        closing.period,
+        {"period": closing.period, "policy": closing.policy_version, "link": f"/statements?period={closing.period}"},
+        teams=tuple({"team": team, "currency": unit, "amount": amount} for team, unit, amount in owed),
+        whole={
+            "head": head,
+            "totals": [{"currency": unit, "amount": in_units(sums[unit], unit)} for unit in sorted(sums)],
+        },
+    )
+
+
+def in_units(minor: int, currency: str) -> str:
+    return plain(to_decimal(minor * grains_per_minor(currency)))
 
 
 def merged(minor: pa.Table) -> pa.Table:

@@ -38,6 +38,41 @@ class Locks:
                     held.enter_context(file_lock(self.folder / f"{name}.lock"))
             yield
 
+    @contextmanager
+    def attempt(self, name: str) -> Iterator[bool]:
+        """For what need not be done twice at once: whether nobody else does it just now."""
+        with ExitStack() as held:
+            if self.folder is None:
+                yield held.enter_context(advisory_attempt(self.engine, name))
+            else:
+                yield held.enter_context(file_attempt(self.folder / f"{name}.lock"))
+
+
+@contextmanager
+def file_attempt(path: Path) -> Iterator[bool]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def advisory_attempt(engine: Engine, name: str) -> Iterator[bool]:
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        got = bool(connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": lock_key(name)}))
+        try:
+            yield got
+        finally:
+            if got:
+                connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": lock_key(name)})
+
 
 @contextmanager
 def file_lock(path: Path) -> Iterator[None]:
@@ -78,11 +113,14 @@ def advisory_locks(engine: Engine, names: list[str]) -> Iterator[None]:
 
 
 def take_advisory_lock(connection: Connection, name: str) -> None:
-    key = int.from_bytes(hashlib.sha256(f"apportion:{name}".encode()).digest()[:8], "big", signed=True)
     try:
-        connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": key})
+        connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": lock_key(name)})
     except OperationalError as error:
         raise busy(name) from error
+
+
+def lock_key(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"apportion:{name}".encode()).digest()[:8], "big", signed=True)
 
 
 def busy(name: str) -> BooksError:

@@ -36,9 +36,10 @@ SHAPES: Mapping[str, Mapping[str, type]] = {
     "books": {"url": str, "warehouse": str, "names_key": str},
     "retention": {"names": str},
     "engine": {"name": str, "threads": int, "memory": str, "spill": str, "master": str},
+    "webhooks": {"allow_private": bool},
     **WEB_SHAPES,
 }
-OWN = ("project", "books", "retention", "engine")
+OWN = ("project", "books", "retention", "engine", "webhooks")
 SECTIONS = (*OWN, "web", "sources")
 SIZE = re.compile(r"(\d+) ?([KMGT])(i?)B", re.IGNORECASE)
 
@@ -64,6 +65,7 @@ class Settings:
     engine: Mapping[str, Any]
     sources: tuple[Source, ...]
     web: Web = field(default_factory=Web)
+    webhooks: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_settings(file: Path) -> Settings:
@@ -73,7 +75,7 @@ def read_settings(file: Path) -> Settings:
             raise unknown_key(key, SECTIONS, place.of(key), "section")
     for section in OWN:
         check_section(document.get(section, {}), section, SHAPES[section], place)
-    project, books, retention, engine = (document.get(section, {}) for section in OWN)
+    project, books, retention, engine, webhooks = (document.get(section, {}) for section in OWN)
     if engine.get("name", "duckdb") not in ENGINES:
         raise unknown_engine(engine["name"], place.of("engine", "name"))
     if not MASTER.fullmatch(engine.get("master", "local")):
@@ -89,6 +91,7 @@ def read_settings(file: Path) -> Settings:
         engine=engine,
         sources=tuple(_sources(document.get("sources", []), place)),
         web=read_web(document.get("web", {}), place),
+        webhooks=webhooks,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from apportion.errors import ProjectError
 
 FILE = "apportion.toml"
-CALLED = {str: "text in quotes", int: "a whole number", dict: "a table", list: "a list"}
+CALLED = {str: "text in quotes", bool: "true or false", int: "a whole number", dict: "a table", list: "a list"}
 HEADER = re.compile(r"\s*\[(\[)?\s*([A-Za-z0-9_.\-\"' /:@]+?)\s*\]")
 KEY = re.compile(r"\s*([A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')\s*=")
 
@@ -75,7 +75,7 @@ def check_section(section: Any, name: str, shape: Mapping[str, type], place: Pla
 
 
 def check_kind(value: object, kind: type, what: str, where: str) -> None:
-    if not isinstance(value, kind) or isinstance(value, bool):
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise ProjectError("wrong-kind", f"{what} must be {CALLED[kind]}", where=where)
 
 

@@ -45,6 +45,12 @@ def is_refused(address: str) -> bool:
     return any(found in network for found in inner(plain) for network in METADATA)
 
 
+def is_private(address: str) -> bool:
+    """Not one of the public internet: this machine, this network, or where a machine's credentials are handed out."""
+    plain = ip_address(address.partition("%")[0])
+    return is_refused(address) or any(not found.is_global for found in inner(plain))
+
+
 def check_host(host: str, port: int, where: str, *, allowed: bool) -> None:
     """Every address of a name must be one that may be asked; a name that nobody knows is the connection's own error to tell."""
     if allowed:
