@@ -37,6 +37,7 @@ from apportion.cli import (
     statement,
     token,
     verify,
+    webhooks,
     whatif,
 )
 from apportion.cli.output import say
@@ -65,6 +66,7 @@ COMMANDS = (
     report,
     serve,
     token,
+    webhooks,
     methods,
     split,
     audit,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from apportion.books.hooks import EVENTS, GIVEN_UP, Hook, Telling
 from apportion.errors import ApportionError, ProjectError
+from apportion.model.times import instant_text
 from apportion.sources.outside.post import address_of, check_url, post
 from apportion.verbs.project import Project
 from apportion.verbs.settings import nearest
@@ -44,7 +45,7 @@ def add_hook(project: Project, url: str, events: Iterable[str] = (), teams: Iter
     return project.books.hooks.add(url, wanted, own or None)
 
 
-def test_hook(project: Project, name: str) -> Told:
+def try_hook(project: Project, name: str) -> Told:
     """A message that tells of nothing, now."""
     hook = project.books.hooks.find(name)
     message = Telling(0, name, "webhook.test", "", '{"event": "webhook.test"}', 0, 0, 0, 0, "")
@@ -110,5 +111,22 @@ def allows_private(project: Project) -> bool:
     return bool(project.settings.webhooks.get("allow_private"))
 
 
-def waiting(tellings: Sequence[Telling]) -> int:
-    return sum(one.state == "waiting" for one in tellings)
+ROWS = ("id", "to", "events", "teams", "by", "since", "state", "waiting", "last")
+
+
+def hook_rows(project: Project) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """For listings: nothing that is secret. `last` is what the last message came to."""
+    told: dict[str, list[Telling]] = {}
+    for one in project.books.hooks.tellings():
+        told.setdefault(one.hook, []).append(one)
+    return ROWS, tuple(hook_row(hook, told.get(hook.id, [])) for hook in project.books.hooks.all())
+
+
+def hook_row(hook: Hook, told: Sequence[Telling]) -> tuple[str, ...]:
+    teams = "all" if hook.teams is None else ", ".join(sorted(hook.teams))
+    state = "ended" if not hook.is_live else "live" if hook.has_secret else "needs a new secret"
+    open_ones = str(sum(one.state == "waiting" for one in told)) if hook.is_live else ""
+    tried = [one for one in told if one.tries]
+    last = f"{tried[-1].event} {tried[-1].about}: {tried[-1].answer}" if tried else ""
+    since = instant_text(hook.made_s)
+    return hook.id, hook.place, ", ".join(hook.events), teams, hook.who, since, state, open_ones, last

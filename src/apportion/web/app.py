@@ -16,13 +16,19 @@ from apportion.web.frame import STATIC
 from apportion.web.guards import add_guards
 from apportion.web.pages import ACTIONS, DOWNLOADS, ROUTES
 from apportion.web.routes import add_pages
+from apportion.web.telling import telling
 
 FOLDER = "APPORTION_SERVED"  # how several processes learn which project they serve
 
 
 def create_app(folder: Path) -> FastAPI:
     app = FastAPI(
-        title="Apportion", version=__version__, docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json"
+        title="Apportion",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+        lifespan=telling,
     )
     app.state.desk = Desk(folder)
     app.state.door = Door(app.state.desk)

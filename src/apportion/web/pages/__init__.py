@@ -19,6 +19,7 @@ from apportion.web.pages import (
     teams,
     tokens,
     users,
+    webhooks,
     whatif,
 )
 from apportion.web.routes import Action, Download, Route
@@ -43,6 +44,7 @@ PAGES = (
     admin,
     audit,
     tokens,
+    webhooks,
 )
 ROUTES: tuple[Route, ...] = tuple(route for page in PAGES for route in page.ROUTES)
 ACTIONS: tuple[Action, ...] = tuple(action for page in PAGES for action in getattr(page, "ACTIONS", ()))
