@@ -1,12 +1,24 @@
 """What goes over the wire: what the API promises and the client reads. Amounts are texts with every digit."""
 
-from pydantic import BaseModel, ConfigDict
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
 
 Cell = str | int | None
+Item = TypeVar("Item")
 
 
 class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RowProblem(Shape):
+    """A row of a push that was not taken: `where` is its line."""
+
+    where: str
+    code: str
+    message: str
+    row: str = ""
 
 
 class Problem(Shape):
@@ -18,6 +30,24 @@ class Problem(Shape):
     title: str
     detail: str
     hint: str = ""
+    problems: list[RowProblem] = Field(default_factory=list)
+
+
+class Listed(Shape, Generic[Item]):
+    """A part of a list in its fixed order; `next` is the cursor of the part that follows, empty at the end."""
+
+    items: list[Item]
+    next: str = ""
+
+
+class Me(Shape):
+    """Who you are here. `teams` is null where you see all of them."""
+
+    name: str
+    role: str
+    by: str
+    teams: list[str] | None
+    deeds: list[str]
 
 
 class Section(Shape):
@@ -36,3 +66,67 @@ class ReportAnswer(Shape):
     policy: str
     notes: list[str]
     sections: list[Section]
+
+
+class Amount(Shape):
+    currency: str
+    amount: str
+
+
+class Month(Shape):
+    """`amounts` are what is posted, of the teams that you may see; `day` is that of the close, or the first on which it can be closed."""
+
+    period: str
+    status: str
+    day: str
+    amounts: list[Amount]
+
+
+class Share(Shape):
+    """One name's part of a figure."""
+
+    name: str
+    currency: str
+    amount: str
+
+
+class Owner(Shape):
+    """A team, project, user or pool, and what is posted for it. A project and a user also have their team."""
+
+    name: str
+    team: str = ""
+    amounts: list[Amount]
+
+
+class Team(Shape):
+    name: str
+    department: str
+    cost_centre: str
+    mode: str
+    amounts: list[Amount]
+
+
+class Breakdown(Shape):
+    """What is posted for one thing in some months, and the same once for each dimension: each of `by` adds up to `amounts`."""
+
+    name: str
+    team: str = ""
+    period: str
+    amounts: list[Amount]
+    by: dict[str, list[Share]]
+
+
+class Hit(Shape):
+    """Something by its name; `names` are those of its address, such as team and project."""
+
+    kind: str
+    names: list[str]
+    called: str
+    about: str
+    rank: str
+
+
+class Hits(Shape):
+    asked: str
+    hits: list[Hit]
+    counts: dict[str, int]

@@ -8,6 +8,7 @@ from starlette.staticfiles import StaticFiles
 
 from apportion import __version__
 from apportion.web.api import API
+from apportion.web.api.document import add_document
 from apportion.web.desk import Desk
 from apportion.web.door import login
 from apportion.web.door.door import Door
@@ -37,6 +38,7 @@ def create_app(folder: Path) -> FastAPI:
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.include_router(login.router)
     app.include_router(API)
+    add_document(app)
     add_pages(app, ROUTES, ACTIONS, DOWNLOADS)
     return app
 

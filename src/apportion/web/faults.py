@@ -5,8 +5,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from apportion.client.shapes import Problem
+from apportion.client.shapes import Problem, RowProblem
 from apportion.errors import ApportionError, InvariantError, PolicyError
+from apportion.verbs.push import RefusedError
 from apportion.web.ask import NotAllowedError, NotThereError
 from apportion.web.door.session import viewer_from
 from apportion.web.frame import asked_path, bare, split_form
@@ -16,13 +17,37 @@ from apportion.web.viewer import Deed
 PROBLEM = "application/problem+json"
 API = "/api/"
 ABSENT = frozenset({
-    "not-there", "unknown-figure", "unknown-report", "unknown-run", "unknown-dispute", "nothing-posted", "nothing-matches", "no-period", "not-issued",
-    "unknown-token", "unknown-draft", "unknown-policy",
+    "not-there", "unknown-figure", "unknown-report", "unknown-run", "unknown-job", "unknown-dispute", "unknown-owner", "unknown-policy", "unknown-source",
+    "unknown-token", "unknown-hook", "unknown-draft", "unknown_method", "nothing-posted", "nothing-matches", "no-period", "not-issued", "nothing-to-plan",
+    "no-plan", "no-policy-in-force",
 })  # fmt: skip
-BROKEN = frozenset({"database-failed", "warehouse-failed"})  # what the database said is for the log
-CONFLICT = frozenset(
-    {"dispute-open", "period-closed", "inputs-moved", "push-conflict", "draft-ended", "draft-outdated"}
-)
+CONFLICT = frozenset({
+    "dispute-open", "dispute-settled", "nothing-left", "period-closed", "inputs-moved", "policy-moved", "engine-changed", "run-conflict", "push-conflict",
+    "draft-ended", "draft-outdated",
+})  # fmt: skip
+NOT_READY = frozenset({  # nothing that the caller could put right
+    "no-project", "unreadable-project", "invalid-toml", "unknown-key", "wrong-kind", "unknown-engine", "incomplete-source", "double-source", "no-policy-file",
+    "pdf-missing", "spark-missing", "spark-not-started", "evidence-out-of-reach", "no-books", "books-url", "books-version", "books-busy",
+    "database-failed", "warehouse-failed", "wrong-names-key", "damaged-plan", "damaged-file", "system",
+})  # fmt: skip
+TITLES = {
+    401: "You are not logged in",
+    403: "That is not yours to do",
+    404: "Nothing is there",
+    409: "It conflicts with what is there",
+    503: "That cannot be answered now",
+}
+PLAIN = {
+    401: ("not-logged-in", "Nobody is logged in"),
+    404: ("not-there", "Nothing is there"),
+    405: ("wrong-method", "That cannot be done here"),
+    406: ("not-acceptable", "No form of the answer suits"),
+    413: ("too-large", "That is too large"),
+    415: ("wrong-form", "The body has a form that is not taken"),
+    422: ("invalid-request", "The request is not in order"),
+    429: ("too-fast", "Too many requests"),
+}
+RETRY_S = "5"
 
 
 def status_of(error: ApportionError) -> int:
@@ -32,14 +57,15 @@ def status_of(error: ApportionError) -> int:
         return 401
     if isinstance(error, NotThereError) or error.code in ABSENT:
         return 404
-    if error.code in BROKEN:
+    if error.code in NOT_READY:
         return 503
     return 409 if error.code in CONFLICT else 422
 
 
 def answer(request: Request, problem: Problem) -> Response:
     if request.url.path.startswith(API) or split_form(asked_path(request))[1] != ".html":
-        return JSONResponse(problem.model_dump(exclude_none=True), problem.status, media_type=PROBLEM)
+        headers = {"Retry-After": RETRY_S} if problem.status == 503 else {}
+        return JSONResponse(problem.model_dump(exclude_none=True), problem.status, headers, media_type=PROBLEM)
     said = [problem.detail, *([problem.hint] if problem.hint else [])]
     return bare(request, problem.title, said, [Link("Overview", "/")], problem.status)
 
@@ -50,19 +76,24 @@ def about_policy(request: Request, error: PolicyError) -> tuple[str, str]:
     if viewer is None or not viewer.may(Deed.whole):
         return "the policy cannot be read as it is now", "ask whoever looks after it"
     return f"{error.where}: {error.message}" if error.where else error.message, error.hint
+def problem_of(request: Request, error: ApportionError) -> Problem:
+    status = status_of(error)
+    detail, hint = about_policy(request, error) if isinstance(error, PolicyError) else (error.message, error.hint)
+    rows = error.problems if isinstance(error, RefusedError) else ()
+    return Problem(
+        status=status,
+        code=error.code,
+        title=TITLES.get(status, "That cannot be answered"),
+        detail=detail if status < 500 else "the server cannot answer that just now; its log says why",
+        hint=hint if status < 500 else "try again, or tell an admin",
+        problems=[RowProblem(where=one.where, code=one.code, message=one.message, row=one.row) for one in rows],
+    )
 
 
 def add_faults(app: FastAPI) -> None:
     @app.exception_handler(ApportionError)
     def told(request: Request, error: ApportionError) -> Response:
-        status = status_of(error)
-        title = {401: "You are not logged in", 403: "That is not yours to do", 404: "Nothing is there"}.get(
-            status, "That cannot be answered"
-        )
-        detail, hint = about_policy(request, error) if isinstance(error, PolicyError) else (error.message, error.hint)
-        if status >= 500:
-            detail, hint = "the books cannot be asked just now", "try again"
-        return answer(request, Problem(status=status, code=error.code, title=title, detail=detail, hint=hint))
+        return answer(request, problem_of(request, error))
 
     @app.exception_handler(InvariantError)
     def broken(request: Request, error: InvariantError) -> Response:
@@ -73,29 +104,22 @@ def add_faults(app: FastAPI) -> None:
             Problem(status=500, code="integrity-broken", title="Two figures that must agree do not", detail=detail),
         )
 
+    @app.exception_handler(Exception)
+    def unexpected(request: Request, error: Exception) -> Response:
+        del error  # the server's log has it
+        detail = "this should not happen; the server's log says more"
+        return answer(request, Problem(status=500, code="unexpected", title="That is our fault", detail=detail))
+
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        return answer(
-            request,
-            Problem(
-                status=422,
-                code="invalid-request",
-                title="The request is not in order",
-                detail=f"{place}: {first['msg']}",
-            ),
-        )
+        code, title = PLAIN[422]
+        return answer(request, Problem(status=422, code=code, title=title, detail=f"{place}: {first['msg']}"))
 
     @app.exception_handler(HTTPException)
     def plain(request: Request, error: HTTPException) -> Response:
-        said = {
-            404: ("not-there", "Nothing is there"),
-            405: ("wrong-method", "That cannot be done here"),
-            401: ("not-logged-in", "Nobody is logged in"),
-            413: ("too-large", "That is too large"),
-        }
-        code, title = said.get(error.status_code, ("refused", "That was refused"))
+        code, title = PLAIN.get(error.status_code, ("refused", "That was refused"))
         response = answer(request, Problem(status=error.status_code, code=code, title=title, detail=str(error.detail)))
         response.headers.update(error.headers or {})
         return response

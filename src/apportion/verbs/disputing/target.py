@@ -126,3 +126,12 @@ def job_rows(project: Project, target: Doubted, rows: pa.Table) -> Iterator[Row]
                 hint="its posting was corrected or moved since; dispute what stands now",
             )
         yield {**{name: posting[name] for name in POSTINGS.names}, "amount": amount}
+
+
+def owners_of(project: Project, target: Target) -> list[str]:
+    """The teams that it is of; of a statement its owner. Nothing is said of what stands of it now."""
+    if target.kind == STATEMENT:
+        return [target.name]
+    if target.kind == POSTING:
+        return [target.key[KEY.index("team")]]
+    return sorted(set(charges_of(project, target.key, target.month)["team"].to_pylist()))

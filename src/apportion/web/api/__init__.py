@@ -1,8 +1,23 @@
-"""The REST API: one resource, one file, from the same verbs as the command line. What it promises stands in `client/shapes`."""
+"""The REST API: one resource, one file, from the same verbs as the command line. What it promises stands in `client/`."""
 
 from fastapi import APIRouter
 
-from apportion.web.api import reports
+from apportion.web.api import (
+    adjustments,
+    disputes,
+    health,
+    ledger,
+    me,
+    owners,
+    periods,
+    policies,
+    reports,
+    runs,
+    statements,
+    usage,
+)
 
-API = APIRouter(prefix="/api/v1")
-API.include_router(reports.router)
+ROOMS = (me, periods, reports, owners, runs, ledger, statements, disputes, adjustments, policies, health, usage)
+API = APIRouter(prefix="/api/v1", generate_unique_id_function=lambda route: route.name)
+for room in ROOMS:
+    API.include_router(room.router)

@@ -1,26 +1,44 @@
-"""What every endpoint asks first: who is it, and may they?"""
+"""What every endpoint asks first: who is it, and may they? And what it says of itself in the document."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Query, Request
 
-from apportion.client.shapes import Problem
-from apportion.web.ask import Ask
+from apportion.web.ask import Ask, NotThereError
 from apportion.web.door.session import viewer_from
 from apportion.web.routes import queried
 from apportion.web.viewer import Deed
 
-ANSWERS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "content": {"application/problem+json": {}}, "description": said}
-    for status, said in {
-        401: "nobody is logged in",
-        403: "not allowed",
-        404: "no such thing, or not theirs to see",
-        409: "it conflicts with what is there",
-        422: "the request is not in order",
-    }.items()
+SAID = {
+    401: "nobody is logged in",
+    403: "not allowed",
+    404: "no such thing, or not yours to see",
+    405: "that cannot be done here",
+    406: "no form of the answer suits",
+    409: "it conflicts with what is there",
+    413: "too large",
+    415: "the body has a form that is not taken",
+    422: "the request is not in order",
+    429: "too many requests; `Retry-After` says when",
+    500: "our fault: two figures that must agree do not",
+    503: "the books are busy; try again",
 }
+ACCEPTED = {"", "*/*", "application/*", "application/json", "application/problem+json"}
+ALWAYS = (401, 403, 404, 406, 422, 429, 500, 503)
+
+
+def problem(status: int) -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {"description": SAID[status], "content": {"application/problem+json": {"schema": schema}}}
+
+
+def about(deed: Deed, *more: int) -> dict[str, Any]:
+    """What one must be allowed to do, and how it can fail."""
+    return {
+        "openapi_extra": {"x-deed": deed.value},
+        "responses": {status: problem(status) for status in (*ALWAYS, *more)},
+    }
 
 
 def asking(deed: Deed) -> Callable[[Request], Ask]:
@@ -30,6 +48,7 @@ def asking(deed: Deed) -> Callable[[Request], Ask]:
             raise HTTPException(
                 401, "log in, or bring a token: `Authorization: Bearer ...`", {"WWW-Authenticate": "Bearer"}
             )
+        refuse_unsuited(request)
         made = Ask(request.app.state.desk, viewer, request.url.path, queried(request))
         made.require(deed)
         return made
@@ -37,9 +56,20 @@ def asking(deed: Deed) -> Callable[[Request], Ask]:
     return ask
 
 
-PERIOD = Query(description="2026-10, 2026-Q4 or last-month; the newest posted unless given")
-WHERE = Query(description="filters such as team=vision; of one dimension any, of several all must hold")
-AS_OF = Query(description="a day: as the books stood at its end")
+def refuse_unsuited(request: Request) -> None:
+    """Answers are JSON, and a name has no NUL in it."""
+    wanted = {part.partition(";")[0].strip().lower() for part in request.headers.get("accept", "*/*").split(",")}
+    if not wanted & ACCEPTED:
+        raise HTTPException(406, "answers are application/json")
+    if "\0" in request.url.path or any("\0" in value for _, value in request.query_params.multi_items()):
+        raise HTTPException(422, "a name has no NUL in it")
+
+
+PERIOD = Query(description="2026-10, 2026-Q4 or last-month; the newest posted unless given", examples=["2026-10"])
+WHERE = Query(
+    description="filters such as team=vision; of one dimension any, of several all must hold", examples=[["pool=h100"]]
+)
+AS_OF = Query(description="a day: as the books stood at its end", examples=["2026-11-05"])
 
 
 def filtered(
@@ -51,5 +81,31 @@ def filtered(
     del period, where, as_of
 
 
+def of_months(period: Annotated[str, PERIOD] = "") -> None:
+    del period
+
+
 FILTERED = Depends(filtered)
+MONTHS = Depends(of_months)
 Reading = Annotated[Ask, Depends(asking(Deed.read))]
+Whole = Annotated[Ask, Depends(asking(Deed.whole))]
+Admin = Annotated[Ask, Depends(asking(Deed.admin))]
+Disputing = Annotated[Ask, Depends(asking(Deed.dispute))]
+Settling = Annotated[Ask, Depends(asking(Deed.settle))]
+Adjusting = Annotated[Ask, Depends(asking(Deed.adjust))]
+Pushing = Annotated[Ask, Depends(asking(Deed.push))]
+
+
+def is_theirs(ask: Ask, owner: str) -> bool:
+    """Whether TEAM, TEAM/PROJECT or TEAM/PROJECT/USER may be seen. Names have slashes: where it could be of two teams, both must be theirs."""
+    if ask.viewer.teams is None:
+        return True
+    maybe = [
+        team for team in {*ask.project.policy.teams, *ask.viewer.teams} if owner == team or owner.startswith(f"{team}/")
+    ]
+    return bool(maybe) and all(map(ask.viewer.sees, maybe))
+
+
+def require_theirs(ask: Ask, owner: str, what: str) -> None:
+    if not is_theirs(ask, owner):
+        raise NotThereError(what)

@@ -7,17 +7,58 @@ from fastapi import APIRouter, Query
 from apportion.client.shapes import ReportAnswer, Section
 from apportion.render.json import portable
 from apportion.reports.report import Report
-from apportion.web.api.asked import ANSWERS, FILTERED, Reading
+from apportion.verbs.fairness import fairness
+from apportion.verbs.nodes import nodes
+from apportion.verbs.reconcile import reconciled
+from apportion.web.api.asked import FILTERED, MONTHS, Reading, Whole, about
+from apportion.web.ask import Ask
+from apportion.web.viewer import Deed
 
-router = APIRouter(tags=["reports"], responses=ANSWERS)
-BY = Query(description="what a row is: team, project, user, pool, day, ...")
+router = APIRouter(tags=["reports"])
+BY = Query(
+    description="what a row is: team, project, user, pool, day, ...; the report's own unless given", max_length=40
+)
+OWNER = Query(description="of a trend: only this team, or _idle or another system owner", max_length=1024)
 Name = Literal["showback", "trend", "idle", "held", "coverage", "carbon", "corrections"]
+GROUPED = ("showback", "trend", "held", "carbon", "corrections")
+Part = Literal["", "bill", "invoice", "service", "day"]
 
 
-@router.get("/reports/{name}", dependencies=[FILTERED])
-def report(ask: Reading, name: Name, by: Annotated[str, BY] = "") -> ReportAnswer:
+@router.get("/reports/reconcile", dependencies=[MONTHS], **about(Deed.whole))
+def report_reconcile(ask: Whole, by: Annotated[Part, BY] = "") -> ReportAnswer:
+    """What the vendor says, what was read and what was posted; of one month."""
+    return report_answer(kept(ask, "reconcile", by))
+
+
+@router.get("/reports/fairness", dependencies=[MONTHS], **about(Deed.whole, 409))
+def report_fairness(ask: Whole, by: Annotated[Literal["", "team", "pool"], BY] = "") -> ReportAnswer:
+    """How much would move if peak Shapley shared the same pools; of one month."""
+    return report_answer(kept(ask, "fairness", by))
+
+
+@router.get("/reports/nodes", dependencies=[MONTHS], **about(Deed.whole, 409))
+def report_nodes(ask: Whole) -> ReportAnswer:
+    """Which node each instance of the bill is, and what is tied to none; of one month."""
+    return report_answer(kept(ask, "nodes", ""))
+
+
+@router.get("/reports/{name}", dependencies=[FILTERED], **about(Deed.read))
+def report(ask: Reading, name: Name, by: Annotated[str, BY] = "", owner: Annotated[str, OWNER] = "") -> ReportAnswer:
     """Who owes what, how it moved, what stood idle, what was held; over the teams that you may see."""
-    return report_answer(ask.report(name, **({"by": by} if by else {})))
+    options = {"by": by if name in GROUPED else "", "owner": owner if name == "trend" else ""}
+    return report_answer(ask.report(name, **{key: value for key, value in options.items() if value}))
+
+
+def kept(ask: Ask, name: str, by: str) -> Report:
+    """These are computed again, which takes its time."""
+    month, options = ask.month, {"by": by} if by else {}
+
+    def make() -> Report:
+        if name == "nodes":
+            return nodes(ask.project, month)
+        return (reconciled if name == "reconcile" else fairness)(ask.project, month, **options)
+
+    return ask.desk.kept(("report", name, str(month), by), make)
 
 
 def report_answer(made: Report) -> ReportAnswer:

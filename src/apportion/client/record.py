@@ -1,0 +1,302 @@
+"""What the ledger and its surroundings look like over the wire: postings, runs, statements, disputes, credits, policies, sources."""
+
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from apportion.client.shapes import RowProblem, Shape
+
+
+class Wish(Shape):
+    """What somebody asks to be written down."""
+
+    @model_validator(mode="after")
+    def has_no_nul(self) -> Self:
+        """Not every database takes one in a text."""
+        if any("\0" in value for value in self.__dict__.values() if isinstance(value, str)):
+            raise ValueError("a text has no NUL in it")
+        return self
+
+
+class Posting(Shape):
+    """An owner's side of an entry. `hash` is its link of the chain."""
+
+    seq: int
+    run_id: str
+    period: str
+    bill: str
+    currency: str
+    component: str
+    pool: str
+    day: str | None
+    reason: str
+    cause: str
+    cost_centre: str
+    department: str
+    team: str
+    project: str
+    user: str
+    amount: str
+    hash: str
+
+
+class LedgerRun(Shape):
+    """What was posted in one go: the links `seq` to `last_seq` of the chain."""
+
+    run_id: str
+    kind: str
+    period: str
+    about: str
+    cause: str
+    policy_version: str
+    plan_digest: str
+    engine: str
+    entries: int
+    seq: int
+    last_seq: int
+    head_before: str
+    head_after: str
+    posted_s: int
+
+
+class Note(Shape):
+    """Who did what to the books; `number` is its place in the log."""
+
+    number: int
+    at_s: int
+    who: str
+    what: str
+    detail: str
+    why: str
+    head: str
+
+
+class StatementLine(Shape):
+    """One owner's statement in a list. Amounts are in the currency's own digits."""
+
+    period: str
+    level: str
+    owner: str
+    mode: str
+    number: str
+    currency: str
+    owed: str
+    charged: str
+    is_draft: bool
+
+
+class StatementAnswer(Shape):
+    """`statement` is what docs/reference/statement.md says, in whole minor units, one for each currency."""
+
+    period: str
+    level: str
+    owner: str
+    statements: list[dict[str, Any]]
+
+
+class DisputeNote(Shape):
+    at_s: int
+    who: str
+    status: str
+    text: str
+    run_id: str
+
+
+class Dispute(Shape):
+    """`part`: only `amount` of it is doubted. `evidence` is what `explain` said when it was opened; a list leaves it out."""
+
+    number: int
+    period: str
+    kind: str
+    name: str
+    owner: str
+    currency: str
+    amount: str
+    part: bool
+    status: str
+    head: str
+    notes: list[DisputeNote]
+    evidence: dict[str, Any] | None = None
+
+
+class Doubt(Wish):
+    """`what` is a posting's number or hash, a job, or an owner; `amount` where only a part is doubted."""
+
+    period: str = Field(examples=["2026-10"], max_length=20)
+    what: str = Field(examples=["vision"], min_length=1, max_length=1024)
+    why: str = Field(examples=["the eval jobs were not ours"], min_length=1, max_length=4096)
+    amount: str = Field("", max_length=60)
+
+
+class Words(Wish):
+    text: str = Field(examples=["the account was renamed in May"], min_length=1, max_length=4096)
+
+
+class Ending(Wish):
+    """`rejected`, `credited` (`other` is the sponsor, `amount` a figure or `all`) or `reclassed` (`other` is the owner it is of)."""
+
+    outcome: str = Field(examples=["rejected"], pattern="^(rejected|credited|reclassed)$")
+    why: str = Field(examples=["they ran under your account"], min_length=1, max_length=4096)
+    other: str = Field("", max_length=1024)
+    amount: str = Field("all", max_length=60)
+    approver: str = Field("", max_length=200)
+
+
+class Settled(Shape):
+    """`booked` is the month that holds what was posted for it, empty where nothing was."""
+
+    dispute: Dispute
+    booked: str
+
+
+class Adjustment(Shape):
+    """What somebody else pays of what `owner` owes (credit), or what is another's (reclass)."""
+
+    run_id: str
+    owner: str
+    other: str
+    currency: str
+    amount: str
+    why: str
+    approver: str
+    reference: str
+    dispute: int
+    period: str
+    booked: str
+
+
+class Credit(Wish):
+    """`owner` is TEAM, TEAM/PROJECT or TEAM/PROJECT/USER. The same twice is one; `reference` makes it another."""
+
+    period: str = Field(examples=["2026-10"], max_length=20)
+    owner: str = Field(examples=["vision"], min_length=1, max_length=1024)
+    sponsor: str = Field(examples=["platform"], min_length=1, max_length=1024)
+    amount: str = Field(examples=["12.00"], min_length=1, max_length=60)
+    why: str = Field(examples=["node 7 was down"], min_length=1, max_length=4096)
+    approver: str = Field("", max_length=200)
+    bill: str = Field("", max_length=1024)
+    pool: str = Field("", max_length=1024)
+    reference: str = Field("", max_length=200)
+
+
+class Credited(Shape):
+    """`posted` is false where the same had been booked before."""
+
+    adjustment: Adjustment
+    posted: bool
+    head: str
+
+
+class PolicyVersion(Shape):
+    version: str
+    name: str
+    file: str
+    effective: str
+
+
+class PolicyText(PolicyVersion):
+    text: str
+
+
+class SourceHealth(Shape):
+    """What came of a source. `reaches_s` is the end of the latest window, `received_s` when it last brought something; 0 where it never did."""
+
+    name: str
+    kind: str
+    deliveries: int
+    received_s: int
+    reaches_s: int
+    problems: dict[str, int]
+    quarantined: int
+
+
+class Health(Shape):
+    """`head` is the ledger's."""
+
+    head: str
+    sources: list[SourceHealth]
+
+
+class PushAnswer(Shape):
+    """`rows` were taken, `known` were there already, `refused` are listed in `problems` (the first hundred) and in the books (all).
+
+    What has the key of a row of the books and other content is `quarantined`: push it with a window to restate it.
+    """
+
+    source: str
+    table: str
+    delivery: str
+    rows: int
+    known: int
+    quarantined: int
+    refused: int
+    problems: list[RowProblem]
+
+
+class JobFigures(Shape):
+    """`credits` and `adjustments` are what others pay (below 0); `owed` is the sum of all before it."""
+
+    currency: str
+    direct: str
+    idle: str
+    overhead: str
+    credits: str
+    adjustments: str
+    owed: str
+    unshared_idle: str
+    waste: str | None
+
+
+class Attempt(Shape):
+    workload: str
+    outcome: str
+    start_s: int
+    end_s: int
+    figures: JobFigures
+
+
+class RunPeriod(Shape):
+    period: str
+    status: str
+    why: str
+    basis: str
+
+
+class RunCost(Shape):
+    """What a job or run cost, all attempts and tasks together."""
+
+    run: str
+    name: str
+    owners: list[str]
+    status: str
+    periods: list[RunPeriod]
+    totals: list[JobFigures]
+    attempts: list[Attempt]
+
+
+class Step(Shape):
+    text: str
+    facts: dict[str, Any]
+    steps: list["Step"]
+
+
+class Figure(Shape):
+    """`exact` in thirty digits; `posted` is null where nothing is posted yet."""
+
+    currency: str
+    exact: str
+    planned: str
+    posted: str | None
+
+
+class Explanation(Shape):
+    period: str
+    kind: str
+    name: str
+    title: str
+    policy: str
+    basis: str
+    head: str
+    figures: list[Figure]
+    steps: list[Step]
+    also: list[str]

@@ -1,0 +1,105 @@
+"""`/api/v1/disputes`: what is doubted, what was said of it, and how it ended."""
+
+import json
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query
+
+from apportion.books import shapes
+from apportion.books.audit import acting
+from apportion.client.record import Dispute, DisputeNote, Doubt, Ending, Settled, Words
+from apportion.client.shapes import Listed
+from apportion.errors import ProjectError
+from apportion.model.money import plain
+from apportion.model.times import parse_period
+from apportion.verbs import dispute as verbs
+from apportion.verbs.disputing.target import find_target, owners_of
+from apportion.web.api.asked import Disputing, Reading, Settling, about, is_theirs
+from apportion.web.api.paging import Parted
+from apportion.web.ask import Ask, NotThereError
+from apportion.web.viewer import Deed
+
+router = APIRouter(tags=["disputes"])
+Number = Annotated[int, Path(ge=1, le=2**31, examples=[1])]
+OF_MONTH = Query(description="only those of a month", max_length=20)
+Status = Literal["", "open", "rejected", "credited", "reclassed"]
+
+
+@router.get("/disputes", **about(Deed.read))
+def disputes(ask: Reading, part: Parted, status: Status = "", period: Annotated[str, OF_MONTH] = "") -> Listed[Dispute]:
+    """Those of the teams that you may see, in the order in which they were opened."""
+    found = verbs.disputes(ask.project, period, status)
+    return part.of((shape(one) for one in found if is_theirs(ask, one.owner)), lambda one: one.number)
+
+
+@router.get("/disputes/{number}", **about(Deed.read))
+def dispute(ask: Reading, number: Number) -> Dispute:
+    """A dispute with its thread and its evidence."""
+    return shape(theirs(ask, number), evidence=True)
+
+
+@router.post("/disputes", status_code=201, **about(Deed.dispute, 409))
+def open_dispute(ask: Disputing, doubt: Doubt) -> Dispute:
+    """Doubt a posting, a job's cost or a statement of a team that you may see. It is kept with what `explain` says of it now."""
+    period = parse_period(doubt.period)
+    if ask.viewer.teams is not None:
+        refuse_foreign(ask, doubt)
+    with acting(ask.viewer.name):
+        done = verbs.open_dispute(ask.project, period, verbs.Doubt(doubt.what, doubt.why, doubt.amount))
+    return shape(done.dispute, evidence=True)
+
+
+@router.post("/disputes/{number}/notes", status_code=201, **about(Deed.dispute, 409))
+def say(ask: Disputing, number: Number, words: Words) -> Dispute:
+    """Add to a dispute's thread."""
+    theirs(ask, number)
+    with acting(ask.viewer.name):
+        return shape(verbs.say(ask.project, number, words.text))
+
+
+@router.post("/disputes/{number}/settlement", **about(Deed.settle, 409))
+def settle(ask: Settling, number: Number, ending: Ending) -> Settled:
+    """End a dispute, once: reject it, credit it or re-attribute it."""
+    theirs(ask, number)
+    end = verbs.Settlement(ending.outcome, ending.why, ending.other, ending.amount, ending.approver)
+    with acting(ask.viewer.name):
+        done = verbs.settle(ask.project, number, end)
+    return Settled(dispute=shape(done.dispute), booked=done.booked)
+
+
+def theirs(ask: Ask, number: int) -> shapes.Dispute:
+    """What does not exist and what is not theirs look the same."""
+    for found in verbs.disputes(ask.project):
+        if found.number == number and is_theirs(ask, found.owner):
+            return found
+    raise NotThereError("such dispute")
+
+
+def refuse_foreign(ask: Ask, doubt: Doubt) -> None:
+    """Whatever is not theirs to see is no figure."""
+    try:
+        owners = owners_of(ask.project, find_target(ask.project, doubt.what, parse_period(doubt.period)))
+    except ProjectError as error:
+        raise NotThereError("such figure") from error
+    if not owners or not all(is_theirs(ask, owner) for owner in owners):
+        raise NotThereError("such figure")
+
+
+def shape(one: shapes.Dispute, *, evidence: bool = False) -> Dispute:
+    return Dispute(
+        number=one.number,
+        period=one.period,
+        kind=one.kind,
+        name=one.name,
+        owner=one.owner,
+        currency=one.currency,
+        amount=plain(one.amount),
+        part=one.part,
+        status=one.status,
+        head=one.head,
+        notes=[
+            DisputeNote(at_s=note.at_s, who=note.who, status=note.status, text=note.text, run_id=note.run_id)
+            for note in one.notes
+        ],
+        evidence=json.loads(one.evidence) if evidence else None,
+    )

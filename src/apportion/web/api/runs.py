@@ -1,0 +1,67 @@
+"""`GET /api/v1/runs/{run}`: what a job or run cost."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from apportion.client.record import Attempt, JobFigures, RunCost, RunPeriod
+from apportion.errors import ProjectError
+from apportion.model.times import parse_period
+from apportion.render.json import portable
+from apportion.reports.job import JobLine
+from apportion.verbs.cost import Cost, cost
+from apportion.web.api.asked import Reading, about, is_theirs
+from apportion.web.ask import Ask, NotThereError
+from apportion.web.viewer import Deed
+
+router = APIRouter(tags=["figures"])
+MONTH = Query(description="only one month's part; all unless given", max_length=20, examples=["2026-10"])
+
+
+@router.get("/runs/{run:path}", **about(Deed.read))
+def run_cost(ask: Reading, run: str, period: Annotated[str, MONTH] = "") -> RunCost:
+    """What a job cost, all attempts and array tasks together, by its id or its run's; of a team that you may see."""
+    month = str(parse_period(period)) if period else ""
+    return shape(theirs(ask, run, month))
+
+
+def theirs(ask: Ask, run: str, month: str) -> Cost:
+    """Where any of it is another team's, all of it is not theirs to see."""
+
+    def make() -> Cost:
+        return cost(ask.project, run, month or None)
+
+    if ask.viewer.teams is None:
+        return ask.desk.kept(("cost", run, month), make)
+    try:
+        found = ask.desk.kept(("cost", run, month), make)
+    except ProjectError as error:
+        raise NotThereError("such run") from error
+    if not found.owners or not all(is_theirs(ask, owner) for owner in found.owners):
+        raise NotThereError("such run")
+    return found
+
+
+def shape(found: Cost) -> RunCost:
+    return RunCost(
+        run=found.run,
+        name=found.name,
+        owners=list(found.owners),
+        status=found.status,
+        periods=[RunPeriod(**portable(share)) for share in found.shares],
+        totals=[figures(line) for line in found.totals],
+        attempts=[
+            Attempt(
+                workload=one.workload,
+                outcome=one.outcome,
+                start_s=one.start_s,
+                end_s=one.end_s,
+                figures=figures(one.line),
+            )
+            for one in found.attempts
+        ],
+    )
+
+
+def figures(line: JobLine) -> JobFigures:
+    return JobFigures(**{name: portable(getattr(line, name)) for name in JobFigures.model_fields})

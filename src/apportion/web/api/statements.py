@@ -1,0 +1,80 @@
+"""`/api/v1/statements`: what each owner owes for a month, as it was issued, or a draft."""
+
+import json
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query
+
+from apportion.client.record import StatementAnswer, StatementLine
+from apportion.client.shapes import Listed
+from apportion.errors import ProjectError
+from apportion.model.money import plain
+from apportion.model.times import parse_period
+from apportion.reports.statement.shape import Statement, money, to_json
+from apportion.verbs.statement import Wanted, statements
+from apportion.web.api.asked import AS_OF, MONTHS, Reading, about, is_theirs
+from apportion.web.api.paging import Parted
+from apportion.web.ask import Ask, NotThereError
+from apportion.web.viewer import Deed
+
+router = APIRouter(tags=["statements"])
+Level = Literal["cost_centre", "department", "team", "project", "user"]
+LEVEL = Query(description="whose statements; without all teams, only `team` and `project`")
+MONTH = Path(examples=["2026-10"], description="a month")
+OF_TEAMS = ("team", "project")  # levels whose owners begin with their team
+
+
+@router.get("/statements", dependencies=[MONTHS], **about(Deed.read))
+def statements_of(ask: Reading, part: Parted, level: Annotated[Level, LEVEL] = "team") -> Listed[StatementLine]:
+    """Everybody's statement of a month, as far as you may see them."""
+    return part.of(map(line, readable(ask, Wanted(ask.month, level))), lambda one: [one.owner, one.currency])
+
+
+@router.get("/statements/{period}/{owner:path}", **about(Deed.read))
+def statement(
+    ask: Reading,
+    period: Annotated[str, MONTH],
+    owner: str,
+    level: Annotated[Level, LEVEL] = "team",
+    as_of: Annotated[str, AS_OF] = "",
+) -> StatementAnswer:
+    """One owner's statement, in every currency that it has one in."""
+    found = readable(ask, Wanted(parse_period(period), level, owner, as_of))
+    if not found or not owner:
+        raise NotThereError("such statement")
+    return StatementAnswer(
+        period=period, level=level, owner=owner, statements=[json.loads(to_json(one)) for one in found]
+    )
+
+
+def readable(ask: Ask, wanted: Wanted) -> list[Statement]:
+    """Theirs. Of whoever sees some teams only, nothing is made and no error tells of others."""
+    if ask.viewer.teams is None:
+        return kept(ask, wanted)
+    if wanted.level not in OF_TEAMS or (wanted.owner and not is_theirs(ask, wanted.owner)):
+        raise NotThereError("such statement")
+    try:
+        return [one for one in kept(ask, wanted) if is_theirs(ask, one.owner)]
+    except ProjectError as error:
+        if error.code != "unknown-owner":
+            raise
+        raise NotThereError("such statement") from error
+
+
+def kept(ask: Ask, wanted: Wanted) -> list[Statement]:
+    key = ("statements", str(wanted.period), wanted.level, wanted.owner, wanted.as_of)
+    return ask.desk.kept(key, lambda: statements(ask.project, wanted))
+
+
+def line(made: Statement) -> StatementLine:
+    return StatementLine(
+        period=made.period,
+        level=made.level,
+        owner=made.owner,
+        mode=made.mode,
+        number=made.number,
+        currency=made.currency,
+        owed=plain(money(made.owed, made.digits)),
+        charged=plain(money(made.charged, made.digits)),
+        is_draft=made.is_draft,
+    )
