@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from apportion.client.client import Client
     from apportion.errors import ApportionError, InvariantError, Problem
     from apportion.verbs.adjust import adjust
     from apportion.verbs.apply import apply
@@ -48,13 +49,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "InvariantError", "Problem", "adjust", "adopt", "apply", "audit", "backup", "budgets", "check", "close", "cost", "demo",
+    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adopt", "apply", "audit", "backup", "budgets", "check", "close", "cost", "demo",
     "dispute", "disputes", "draft", "drafts", "drop", "erase", "explain", "export_focus", "export_journal", "fairness", "gc", "ingest", "init",
     "journal", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "propose", "quotas", "report", "restore", "say", "set_budget",
     "settle", "split", "verify", "whatif",
 ]  # fmt: skip
 
-_ROOMS = {"ApportionError": "errors", "InvariantError": "errors", "Problem": "errors"}
+_ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}
 _FILES = {
     "open_project": "project", "restore": "backup", "method": "methods", "export_journal": "journal", "export_focus": "focus",
     "disputes": "dispute", "open_dispute": "dispute", "say": "dispute", "settle": "dispute", "budgets": "budget", "set_budget": "budget", "quotas": "quota",

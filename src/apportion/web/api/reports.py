@@ -5,11 +5,14 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from apportion.client.shapes import ReportAnswer, Section
+from apportion.errors import ProjectError
 from apportion.render.json import portable
+from apportion.reports.groups import DIMENSIONS
 from apportion.reports.report import Report
 from apportion.verbs.fairness import fairness
 from apportion.verbs.nodes import nodes
 from apportion.verbs.reconcile import reconciled
+from apportion.verbs.settings import nearest
 from apportion.web.api.asked import FILTERED, MONTHS, Reading, Whole, about
 from apportion.web.ask import Ask
 from apportion.web.viewer import Deed
@@ -20,7 +23,10 @@ BY = Query(
 )
 OWNER = Query(description="of a trend: only this team, or _idle or another system owner", max_length=1024)
 Name = Literal["showback", "trend", "idle", "held", "coverage", "carbon", "corrections"]
-GROUPED = ("showback", "trend", "held", "carbon", "corrections")
+BY_OF = {
+    "showback": tuple(DIMENSIONS), "carbon": tuple(DIMENSIONS), "corrections": tuple(DIMENSIONS),
+    "held": ("team", "department", "cost_centre", "project", "user", "pool"), "trend": ("day", "month"),
+}  # fmt: skip
 Part = Literal["", "bill", "invoice", "service", "day"]
 
 
@@ -45,7 +51,11 @@ def report_nodes(ask: Whole) -> ReportAnswer:
 @router.get("/reports/{name}", dependencies=[FILTERED], **about(Deed.read))
 def report(ask: Reading, name: Name, by: Annotated[str, BY] = "", owner: Annotated[str, OWNER] = "") -> ReportAnswer:
     """Who owes what, how it moved, what stood idle, what was held; over the teams that you may see."""
-    options = {"by": by if name in GROUPED else "", "owner": owner if name == "trend" else ""}
+    if by and by not in BY_OF.get(name, ()):
+        raise ProjectError(
+            "invalid-filter", f"a row of {name} is not a {by!r}", hint=nearest(by, BY_OF.get(name, ()), "rows")
+        )
+    options = {"by": by, "owner": owner if name == "trend" else ""}
     return report_answer(ask.report(name, **{key: value for key, value in options.items() if value}))
 
 

@@ -1,0 +1,182 @@
+"""The REST API for Python programs: a method for each endpoint, with the answers as values.
+
+    with apportion.Client("http://127.0.0.1:8765", token) as client:
+        for team in client.teams(period="2026-10"):
+            print(team.name, team.amounts)
+
+Lists are read part by part while one goes through them. What the server refuses is an ApportionError with its code and hint.
+"""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
+from uuid import uuid4
+
+from apportion.client import record, shapes
+from apportion.client.rows import Table, Timed
+from apportion.client.shapes import Listed, Shape
+from apportion.client.wire import Query, Wire
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Made = TypeVar("Made", bound=Shape)
+PART = 500  # items of a list that are read at once
+LINES, ARROW = "application/x-ndjson", "application/vnd.apache.arrow.stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Pushing:
+    """How rows are pushed. With a `window` (UTC seconds) they replace what the source said of it; without one they are added."""
+
+    table: Table = "usage"
+    strict: bool = False
+    window: tuple[int, int] | None = None
+
+
+class Client(Wire):
+    """`url` is that of the server, such as http://127.0.0.1:8765; `token` is one for programs."""
+
+    def me(self) -> shapes.Me:
+        return shapes.Me.model_validate(self.get("/me"))
+
+    def periods(self) -> Iterator[shapes.Month]:
+        return self._each("/periods", shapes.Month, {})
+
+    def report(
+        self, name: str, period: str = "", where: Sequence[str] = (), by: str = "", as_of: str = ""
+    ) -> shapes.ReportAnswer:
+        """showback, trend, idle, held, coverage, carbon or corrections; reconcile, fairness and nodes for those who see all teams."""
+        query = {"period": period, "where": where, "by": by, "as_of": as_of}
+        return shapes.ReportAnswer.model_validate(self.get(f"/reports/{named(name)}", query))
+
+    def teams(self, period: str = "", where: Sequence[str] = (), as_of: str = "") -> Iterator[shapes.Team]:
+        return self._each("/teams", shapes.Team, {"period": period, "where": where, "as_of": as_of})
+
+    def team(self, team: str, period: str = "", where: Sequence[str] = (), as_of: str = "") -> shapes.Breakdown:
+        return self._broken_down(f"/teams/{named(team)}", period, where, as_of)
+
+    def projects(self, period: str = "", where: Sequence[str] = (), as_of: str = "") -> Iterator[shapes.Owner]:
+        return self._each("/projects", shapes.Owner, {"period": period, "where": where, "as_of": as_of})
+
+    def project(self, team: str, project: str, period: str = "", where: Sequence[str] = ()) -> shapes.Breakdown:
+        return self._broken_down(f"/projects/{named(team)}/{named(project)}", period, where)
+
+    def users(self, period: str = "", where: Sequence[str] = (), as_of: str = "") -> Iterator[shapes.Owner]:
+        return self._each("/users", shapes.Owner, {"period": period, "where": where, "as_of": as_of})
+
+    def user(self, user: str, period: str = "", where: Sequence[str] = (), as_of: str = "") -> shapes.Breakdown:
+        return self._broken_down(f"/users/{named(user)}", period, where, as_of)
+
+    def pools(self, period: str = "", where: Sequence[str] = (), as_of: str = "") -> Iterator[shapes.Owner]:
+        return self._each("/pools", shapes.Owner, {"period": period, "where": where, "as_of": as_of})
+
+    def pool(self, pool: str, period: str = "", where: Sequence[str] = (), as_of: str = "") -> shapes.Breakdown:
+        return self._broken_down(f"/pools/{named(pool)}", period, where, as_of)
+
+    def run(self, run: str, period: str = "") -> record.RunCost:
+        """What a job or run cost."""
+        return record.RunCost.model_validate(self.get(f"/runs/{named(run)}", {"period": period}))
+
+    def postings(self, period: str = "", where: Sequence[str] = ()) -> Iterator[record.Posting]:
+        """Of all months unless some are asked for."""
+        return self._each("/postings", record.Posting, {"period": period, "where": where})
+
+    def statements(self, period: str = "", level: str = "team") -> Iterator[record.StatementLine]:
+        return self._each("/statements", record.StatementLine, {"period": period, "level": level})
+
+    def statement(self, period: str, owner: str, level: str = "team", as_of: str = "") -> record.StatementAnswer:
+        query = {"level": level, "as_of": as_of}
+        return record.StatementAnswer.model_validate(self.get(f"/statements/{named(period)}/{named(owner)}", query))
+
+    def disputes(self, status: str = "", period: str = "") -> Iterator[record.Dispute]:
+        return self._each("/disputes", record.Dispute, {"status": status, "period": period})
+
+    def dispute(self, number: int) -> record.Dispute:
+        return record.Dispute.model_validate(self.get(f"/disputes/{number}"))
+
+    def open_dispute(self, period: str, what: str, why: str, amount: str = "") -> record.Dispute:
+        given = record.Doubt(period=period, what=what, why=why, amount=amount)
+        return record.Dispute.model_validate(self.post("/disputes", given.model_dump()))
+
+    def say(self, number: int, text: str) -> record.Dispute:
+        given = record.Words(text=text)
+        return record.Dispute.model_validate(self.post(f"/disputes/{number}/notes", given.model_dump()))
+
+    def settle(self, number: int, ending: record.Ending) -> record.Settled:
+        return record.Settled.model_validate(self.post(f"/disputes/{number}/settlement", ending.model_dump()))
+
+    def adjustments(self) -> Iterator[record.Adjustment]:
+        return self._each("/adjustments", record.Adjustment, {})
+
+    def give_credit(self, credit: record.Credit) -> record.Credited:
+        return record.Credited.model_validate(self.post("/adjustments", credit.model_dump()))
+
+    def policies(self) -> Iterator[record.PolicyVersion]:
+        return self._each("/policies", record.PolicyVersion, {})
+
+    def policy(self, version: str) -> record.PolicyText:
+        return record.PolicyText.model_validate(self.get(f"/policies/{named(version)}"))
+
+    def health(self) -> record.Health:
+        return record.Health.model_validate(self.get("/health"))
+
+    def runs_of_the_books(self) -> Iterator[record.LedgerRun]:
+        return self._each("/books/runs", record.LedgerRun, {})
+
+    def audit(self, what: Sequence[str] = ()) -> Iterator[record.Note]:
+        return self._each("/audit", record.Note, {"what": what})
+
+    def push_usage(
+        self,
+        rows: "pa.Table | Iterable[Timed | Mapping[str, Any]]",
+        source: str,
+        how: Pushing | None = None,
+        key: str = "",
+    ) -> record.PushAnswer:
+        """An Arrow table, or rows as mappings. `key` names this push for whoever may have to repeat it; a new one unless given."""
+        how = how or Pushing()
+        body, form = packed(rows)
+        start_s, end_s = how.window or (None, None)
+        query: Query = {
+            "source": source, "table": how.table, "strict": how.strict, "start_s": start_s, "end_s": end_s,
+        }  # fmt: skip
+        headers = {"Content-Type": form, "Content-Encoding": "gzip", "Idempotency-Key": key or uuid4().hex}
+        return record.PushAnswer.model_validate(self.post_keyed("/usage", query, body, headers))
+
+    def _broken_down(self, path: str, period: str, where: Sequence[str], as_of: str = "") -> shapes.Breakdown:
+        query = {"period": period, "where": where, "as_of": as_of}
+        return shapes.Breakdown.model_validate(self.get(path, query))
+
+    def _each(self, path: str, kind: type[Made], query: Query) -> Iterator[Made]:
+        cursor = ""
+        while True:
+            part = Listed[kind].model_validate(self.get(path, {**query, "limit": PART, "cursor": cursor}))  # type: ignore[valid-type]  # a shape that is known at run time
+            yield from part.items
+            cursor = part.next
+            if not cursor:
+                return
+
+
+def named(name: str) -> str:
+    return quote(name, safe="")
+
+
+def packed(rows: "pa.Table | Iterable[Timed | Mapping[str, Any]]") -> tuple[bytes, str]:
+    """The same rows give the same bytes, so that a push can be repeated by its key."""
+    if hasattr(rows, "to_batches"):
+        import pyarrow as pa  # noqa: PLC0415  # only for those who have tables
+
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, rows.schema) as stream:
+            stream.write_table(rows)
+        return gzip.compress(sink.getvalue().to_pybytes(), mtime=0), ARROW
+    lines = (json.dumps(plain(row), separators=(",", ":")) for row in rows)
+    return gzip.compress("\n".join(lines).encode(), mtime=0), LINES
+
+
+def plain(row: Timed | Mapping[str, Any]) -> dict[str, Any]:
+    return row.model_dump(exclude_none=True) if isinstance(row, Timed) else dict(row)
