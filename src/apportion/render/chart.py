@@ -117,6 +117,10 @@ def waterfall(steps: Sequence[tuple[str, float, str]], totals: Sequence[int], un
                 "mark": {"type": "text", "align": "left", "dx": 6},
                 "encoding": {"x": {"field": "right", "type": "quantitative"}, "text": {"field": "shown"}},
             },
+        ],
+    }
+
+
 def dumbbell(values: Sequence[Mapping[str, Any]], palette: Mapping[str, str], order: Sequence[str], unit: str) -> Spec:
     """From what each owner owes (a ring) to what it would owe (a dot). A value is {owner, before, after, was, then, change}."""
     y = {"field": "owner", "type": "nominal", "sort": list(order), "title": None, "axis": {"labelLimit": 140}}

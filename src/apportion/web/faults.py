@@ -76,6 +76,8 @@ def about_policy(request: Request, error: PolicyError) -> tuple[str, str]:
     if viewer is None or not viewer.may(Deed.whole):
         return "the policy cannot be read as it is now", "ask whoever looks after it"
     return f"{error.where}: {error.message}" if error.where else error.message, error.hint
+
+
 def problem_of(request: Request, error: ApportionError) -> Problem:
     status = status_of(error)
     detail, hint = about_policy(request, error) if isinstance(error, PolicyError) else (error.message, error.hint)

@@ -47,9 +47,7 @@ def html(ask: Ask, page: Page, entries: Sequence[Entry], csrf: str) -> HTMLRespo
         for one in entries
         if ask.viewer.may(one.deed)
     ]
-    return HTMLResponse(
-        page_html(page, body, {**frame(ask), "nav": nav, "csrf": csrf})
-    )
+    return HTMLResponse(page_html(page, body, {**frame(ask), "nav": nav, "csrf": csrf}))
 
 
 def frame(ask: Ask) -> dict[str, Any]:
