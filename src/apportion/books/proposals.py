@@ -66,11 +66,7 @@ class Proposals:
         """Once. `before` is done in the same transaction, last: where it fails, the draft stays open."""
         table = record.proposals
         with spoken(), writing(self.engine) as connection:
-            known = read(connection, number)
-            if known.status != OPEN:
-                raise BooksError(
-                    "draft-ended", f"draft {number} is {known.status} already", hint=f"apportion draft show {number}"
-                )
+            refuse_ended(read(connection, number))
             ended = {"status": status, "ended_by": user(), "ended_s": int(time.time())}
             connection.execute(update(table).where(table.c.number == number).values(**ended))
             note(connection, DEED, f"{number} {status}", why)
@@ -84,3 +80,11 @@ def read(connection: Connection, number: int) -> Proposal:
     if row is None:
         raise BooksError("unknown-draft", f"there is no draft {number}", hint="apportion draft list")
     return Proposal(**row)
+
+
+def refuse_ended(known: Proposal) -> None:
+    if known.status != OPEN:
+        number = known.number
+        raise BooksError(
+            "draft-ended", f"draft {number} is {known.status} already", hint=f"apportion draft show {number}"
+        )

@@ -146,6 +146,7 @@ def dumbbell(values: Sequence[Mapping[str, Any]], palette: Mapping[str, str], or
 # What is known of a source's day: told by colour, and by a sign for those who see none.
 DAYS = {
     "complete": ("#009e73", "✓"),
+    "no row": ("#f0e442", "?"),
     "partly": ("#e69f00", "½"),
     "missing": ("#d55e00", "!"),
     "not due": ("#c3c7cb", "·"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from apportion.books.drafts import draft as drafted
 from apportion.books.drafts import sync_folder
-from apportion.books.proposals import ADOPTED, DROPPED, OPEN, Proposal
+from apportion.books.proposals import ADOPTED, DROPPED, OPEN, Proposal, refuse_ended
 from apportion.errors import PolicyError, ProjectError
 from apportion.policy import diff as clauses
 from apportion.policy.edit import Edited, NewOwner, with_owner, with_setting
@@ -45,6 +45,7 @@ def drop(project: Project, number: int, why: str = "") -> Proposal:
 def adopt(project: Project, number: int) -> Proposal:
     """The policy file becomes the draft, whole, if it still is what the draft was drawn up from."""
     found = draft(project, number)
+    refuse_ended(found)
     load_policy(found.text, project.settings.policy)
     file = (project.folder / project.settings.policy).resolve()
     return replace_file(file, found, lambda before: project.books.proposals.end(number, ADOPTED, found.why, before))

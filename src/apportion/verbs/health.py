@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.errors import ApportionError
 from apportion.model.rows import UNALLOCATED
 from apportion.model.times import Interval, Period, day_start, instant_text
 from apportion.reports.words import counted
-from apportion.sources.live import is_asked
+from apportion.sources.live import Live, is_asked
 from apportion.sources.registry import source_named
 from apportion.verbs.agreement import policy_of_version
 from apportion.verbs.check import guarded, policy_findings, problem_findings, settings_finding
@@ -23,8 +25,9 @@ from apportion.verbs.settings import Source
 from apportion.verbs.soundness import STALE_S, Finding
 from apportion.verbs.world import touches
 
-COMPLETE, PARTLY, MISSING, NOT_DUE = "complete", "partly", "missing", "not due"
+COMPLETE, NO_ROW, PARTLY, MISSING, NOT_DUE = "complete", "no row", "partly", "missing", "not due"
 DAY_S = 86_400
+Days = tuple[tuple[date, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Health:
 
     title: str
     sources: tuple[Freshness, ...]
-    days: Mapping[str, tuple[tuple[date, str], ...]]
+    days: Mapping[str, Days]
     findings: tuple[Finding, ...]
 
 
@@ -68,28 +71,31 @@ def health(project: Project, period: Period) -> Health:
     """Of the sources of apportion.toml, and their days of a month."""
     windows = windows_of(project)
     fresh = tuple(freshness_of(source, windows.get(source.name, [])) for source in project.sources)
-    zone = ZoneInfo(project.policy.time_zone)
-    days = {
-        one.source: tuple((day, state_of(day, zone, one, windows.get(one.source, []))) for day in month_days(period))
-        for one in fresh
-    }
+    days = {one.source: known_days(project, period, one, windows.get(one.source, [])) for one in fresh}
+    silent = silent_days(project, period)
+    days |= {name: without(days[name], quiet) for name, quiet in silent.items()}
     problems = tuple(project.books.problems())
     findings = [
         settings_finding(project),
         *guarded(lambda: policy_findings(project), "policy"),
         *problem_findings(problems),
     ]
-    return Health(title_of(fresh), fresh, days, tuple(findings))
+    return Health(title_of(fresh, silent, str(period)), fresh, days, tuple(findings))
 
 
-def title_of(sources: Sequence[Freshness]) -> str:
+def title_of(sources: Sequence[Freshness], silent: Mapping[str, set[date]] | None = None, period: str = "") -> str:
+    """What is behind; days of files without a row may only be quiet ones, so they are told as such."""
     behind = [f"{one.source} {one.text}" for one in sources if not one.is_fresh]
     if not sources:
         return "No source is set up yet."
-    if not behind:
+    quiet = [
+        f"{name} has no row on {counted(len(days), 'day')} of {period}" for name, days in (silent or {}).items() if days
+    ]
+    if not behind and not quiet:
         return f"Everything is fresh: {counted(len(sources), 'source')} without a gap."
-    more = f", and {counted(len(behind) - 2, 'other source')} too" if len(behind) > 2 else ""
-    return ", ".join(behind[:2]) + more + "."
+    told = [*behind, *quiet]
+    more = f", and {counted(len(told) - 2, 'more')} such" if len(told) > 2 else ""
+    return ("" if behind else "Everything is in the books, but ") + ", ".join(told[:2]) + more + "."
 
 
 def windows_of(project: Project) -> dict[str, list[Interval]]:
@@ -110,11 +116,8 @@ def freshness_of(source: Source, windows: list[Interval]) -> Freshness:
 def span_due(source: Source, windows: list[Interval], until: int) -> tuple[int, int]:
     """From when, and until when, a source should be in the books."""
     first = min((window.start_s for window in windows), default=0)
-    try:
-        kind = source_named(source.kind, source.where)
-        return (since_s(source), ended(kind, now_s())) if is_asked(kind, source.settings) else (first, until)
-    except ApportionError:  # a plug-in that is gone; what it brought is still there
-        return first, until
+    kind = source_named(source.kind, source.where) if is_live(source) else None
+    return (since_s(source), ended(kind, now_s())) if isinstance(kind, Live) else (first, until)
 
 
 def month_days(period: Period) -> list[date]:
@@ -124,6 +127,48 @@ def month_days(period: Period) -> list[date]:
 
 def day_span(day: date, zone: ZoneInfo) -> Interval:
     return Interval(day_start(day, zone), day_start(day + timedelta(days=1), zone))
+
+
+def known_days(project: Project, period: Period, source: Freshness, windows: list[Interval]) -> Days:
+    zone = ZoneInfo(project.policy.time_zone)
+    return tuple((day, state_of(day, zone, source, windows)) for day in month_days(period))
+
+
+def without(days: Days, silent: set[date]) -> Days:
+    return tuple((day, NO_ROW if status == COMPLETE and day in silent else status) for day, status in days)
+
+
+def silent_days(project: Project, period: Period) -> dict[str, set[date]]:
+    """Days of files of usage or capacity on which not one row falls: perhaps a file that never came.
+
+    Whoever is asked answers for its whole window, and a bill has its own control.
+    """
+    zone = ZoneInfo(project.policy.time_zone)
+    spans = [(day, day_span(day, zone)) for day in month_days(period)]
+    days = {day for day, _ in spans}
+    files = {source.name for source in project.sources if not is_live(source)}
+    found: dict[str, set[date]] = {}
+    for table in ("usage", "capacity"):
+        rows = project.books.scan(table, columns=["source", "start_s", "end_s"], where=touches(period.interval(zone)))
+        for name in files & {row["source"] for row in project.books.deliveries() if table in row["tables"]}:
+            mine = rows.filter(pc.equal(rows["source"], name))
+            found[name] = found.get(name, days) - busy_days(mine, spans)
+    return {name: silent for name, silent in found.items() if silent}
+
+
+def busy_days(rows: pa.Table, spans: Sequence[tuple[date, Interval]]) -> set[date]:
+    """Those that some row touches: more have begun by their end than are over at their start."""
+    starts, ends = (np.sort(rows[column].to_numpy()) for column in ("start_s", "end_s"))
+    return {
+        day for day, span in spans if np.searchsorted(starts, span.end_s) > np.searchsorted(ends, span.start_s, "right")
+    }
+
+
+def is_live(source: Source) -> bool:
+    try:
+        return is_asked(source_named(source.kind, source.where), source.settings)
+    except ApportionError:  # a plug-in that is gone; what it brought is still there
+        return False
 
 
 def state_of(day: date, zone: ZoneInfo, source: Freshness, windows: list[Interval]) -> str:

@@ -13,7 +13,7 @@ from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
 from apportion.verbs.draft import owner_edit, policy_text
 from apportion.verbs.gaps import Gap, likely_team
-from apportion.verbs.health import COMPLETE, MISSING, PARTLY, Health, health, unmapped
+from apportion.verbs.health import COMPLETE, MISSING, NO_ROW, PARTLY, Days, Health, health, unmapped
 from apportion.web.ask import Ask
 from apportion.web.effects import computed, differing, effect
 from apportion.web.frame import Entry
@@ -88,17 +88,24 @@ def known_days(found: Health) -> Chart:
         for day, status in days
     ]
     columns = (
-        Column("source", "source"), Column("complete", "complete", "count"), Column("partly", "partly"), Column("missing", "missing"),
+        Column("source", "source"), Column("complete", "complete", "count"), Column("no row", "no row", "count"), Column("partly", "partly"),
+        Column("missing", "missing"),
     )  # fmt: skip
     rows = tuple(
-        (source, sum(status == COMPLETE for _, status in days), dates(days, PARTLY), dates(days, MISSING))
+        (source, number_of(days, COMPLETE), number_of(days, NO_ROW), dates(days, PARTLY), dates(days, MISSING))
         for source, days in found.days.items()
     )
-    says = "Each source and day of the month: complete, partly there, missing, or not due. Files come when they come, so only holes in them are missing."
+    says = (
+        "Each source and day of the month. A day of files without a row may be a quiet one, or a file that never came."
+    )
     return Chart("What the books have", says, days_known(values, list(found.days)), Rows(Table(columns, rows)))
 
 
-def dates(days: Sequence[tuple[object, str]], status: str) -> str:
+def number_of(days: Days, status: str) -> int:
+    return sum(one == status for _, one in days)
+
+
+def dates(days: Days, status: str) -> str:
     return ", ".join(str(day) for day, one in days if one == status)
 
 
