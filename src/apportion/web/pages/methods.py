@@ -10,7 +10,7 @@ from apportion.web.page import Link, Page, Prose, Rows
 from apportion.web.pages.policy import charged_pools
 from apportion.web.routes import Route
 
-AS_WRITTEN = ("Formula", "Breaks", "Example")
+AS_WRITTEN = ("Formula", "Holds", "Breaks", "Example")
 
 
 def pools_using(ask: Ask) -> dict[str, tuple[str, ...]]:
@@ -48,7 +48,7 @@ def one_method(ask: Ask, name: str) -> Page:
         Prose(heading=title, code=body) if title in AS_WRITTEN else Prose(tuple(body.split("\n")), title)
         for title, body in about.items()
     ]
-    title = f"{name.replace('_', ' ').capitalize()}: choose it when {about['Choose it when']}"
+    title = f"{name.replace('_', ' ').capitalize()}: {about['Choose it when']}."
     crumbs = (Link("Methods", ask.link("/methods")),)
     return Page("method", title, (*blocks, used), f"apportion methods {name}", crumbs=crumbs)
 
