@@ -96,7 +96,8 @@ def came_last_month(day: date, sums: Mapping[date, int]) -> bool:
 def most_of(day: date, spent: Spent, first: date) -> tuple[str, Decimal]:
     before = [one for n in range(1, WINDOW + 1) if (one := day - timedelta(days=n)) >= first]
     above = {
-        pool: to_grains(amount) - median(to_grains(spent.get(one, {}).get(pool, Decimal(0))) for one in before)
+        pool: to_grains(amount)
+        - median(Fraction(to_grains(spent.get(one, {}).get(pool, Decimal(0)))) for one in before)
         for pool, amount in spent[day].items()
     }
     pool = max(sorted(above), key=lambda name: above[name])
