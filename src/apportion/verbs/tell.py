@@ -17,12 +17,16 @@ from apportion.policy.document import Policy
 from apportion.policy.rules import Quota
 from apportion.reports.anomaly import Anomaly
 from apportion.reports.live import Estimate
+from apportion.reports.quotas import Used
 from apportion.reports.sums import total
 from apportion.verbs.agreement import policy_for
 from apportion.verbs.anomalies import anomalies_beside
 from apportion.verbs.live import live
 from apportion.verbs.project import Project
+from apportion.verbs.quota import limit_of, quotas
+from apportion.verbs.report import posted_periods
 
+WHOLE = Fraction(100)
 NOTICED = ("quota.reached", "anomaly.found")
 
 
@@ -40,8 +44,12 @@ def tell(project: Project, today: date, running: Estimate | None = None) -> int:
     except ApportionError:
         made = None  # without usage there is no running month
     news = [anomaly_news(one) for one in anomalies_beside(project, made)]
-    if made is not None:
-        news += quota_news(made, policy_for(project, made.period))
+    posted = max(posted_periods(project), default="")
+    for used in quotas(project, posted) if posted else ():
+        news += quota_news(used, estimated=False)
+    if made is not None and str(made.period) > posted:
+        for used in estimated_quotas(made, policy_for(project, made.period)):
+            news += quota_news(used, estimated=True)
     return project.books.hooks.tell(news)
 
 
@@ -65,19 +73,41 @@ def anomaly_news(one: Anomaly) -> News:
     )
 
 
-def quota_news(made: Estimate, policy: Policy) -> Iterator[News]:
-    """Each mark of a month's money, and the whole of it."""
+def quota_news(used: Used, *, estimated: bool) -> Iterator[News]:
+    """Each mark that is reached, and the whole of it. Another limit is another quota."""
+    limit = used.limit
+    for mark in (*used.marks, *([WHOLE] if used.share >= 1 and WHOLE not in used.marks else [])):
+        yield News(
+            "quota.reached",
+            f"{used.first} {limit.owner} {limit.what}: {mark} % of {limit.size} {limit.unit} per {limit.per}",
+            {
+                "team": limit.team,
+                "project": limit.project,
+                "what": limit.what,
+                "unit": limit.unit,
+                "limit": digits(limit.size),
+                "used": digits(used.used),
+                "mark": digits(mark),
+                "per": limit.per,
+                "from": str(used.first),
+                "until": str(used.last),
+                "estimated": estimated,
+                "link": f"/quotas?period={used.first:%Y-%m}",
+            },
+            team=limit.team,
+        )
+
+
+def digits(number: Fraction) -> str:
+    return plain(to_decimal(int(number * GRAIN)))
+
+
+def estimated_quotas(made: Estimate, policy: Policy) -> Iterator[Used]:
+    """Money of the running month; what is counted in hours is known once it is posted."""
     for quota in policy.quotas:
-        if quota.money is None or quota.per != "month" or not holds(quota, made):
-            continue
-        used = spent(quota, made, policy.currency)
-        for mark in (*quota.warn, Fraction(100)):
-            if used * 100 >= quota.money * mark:
-                yield reached(quota, made, policy.currency, (used, mark))
-
-
-def holds(quota: Quota, made: Estimate) -> bool:
-    return (quota.from_ is None or quota.from_ <= made.today) and (quota.until is None or quota.until >= made.today)
+        if quota.money is not None and quota.per == "month" and quota.holds_on(made.today):
+            first, last = made.period.first_day, made.period.last_day
+            yield Used(limit_of(quota, policy), first, last, made.complete_to, spent(quota, made, policy.currency))
 
 
 def spent(quota: Quota, made: Estimate, currency: str) -> Fraction:
@@ -85,26 +115,3 @@ def spent(quota: Quota, made: Estimate, currency: str) -> Fraction:
     for name, value in (("team", quota.team), ("project", quota.project), ("pool", quota.pool)):
         rows = rows.filter(pc.equal(rows[name], value)) if value else rows
     return Fraction(to_grains(total(rows["amount"].to_pylist())), GRAIN)
-
-
-def reached(quota: Quota, made: Estimate, currency: str, at: tuple[Fraction, Fraction]) -> News:
-    used, mark = at
-    limit = quota.money or Fraction(0)
-    what = "/".join(part for part in (quota.team, quota.project, quota.pool or "") if part)
-    return News(
-        "quota.reached",
-        f"{made.period} {what} {quota.per} {limit} {currency} {mark} %",
-        {
-            "team": quota.team,
-            "project": quota.project,
-            "pool": quota.pool or "",
-            "period": str(made.period),
-            "currency": currency,
-            "limit": plain(to_decimal(int(limit * GRAIN))),
-            "used": plain(to_decimal(int(used * GRAIN))),
-            "mark": f"{float(mark):g}",
-            "estimated": True,
-            "link": f"/quotas?period={made.period}",
-        },
-        team=quota.team,
-    )
