@@ -13,6 +13,7 @@ from apportion.reports.live import BILLED, ESTIMATED, UNKNOWN, Estimate, live_re
 from apportion.reports.sums import grouped
 from apportion.verbs.live import live
 from apportion.verbs.project import Project
+from apportion.verbs.reaches import asked_until, told_until
 from apportion.web.ask import today
 from tests.sources import making
 from tests.web import world
@@ -105,6 +106,14 @@ def test_the_last_complete_day_is_that_of_the_slowest_source(made: Estimate) -> 
     assert made.complete_to == date(2026, 11, 12)
     assert "complete to 2026-11-12" in live_report(made).title
     assert "estimated at the prices of 2026-10" in live_report(made).title
+
+
+def test_what_was_asked_for_is_known_to_its_end_or_to_the_first_gap() -> None:
+    told = [{"start_s": start, "end_s": end, "received_s": 900} for start, end in ((0, 100), (100, 300), (400, 500))]
+    assert asked_until(told, 0) == 300
+    assert asked_until(told[2:], 0) == 0
+    assert asked_until([{"start_s": 0, "end_s": 1000, "received_s": 900}], 0) == 900
+    assert [told_until(told, last) for last in (250, 5000)] == [250, 900]
 
 
 def test_the_projection_is_a_straight_line_over_complete_days(made: Estimate) -> None:
