@@ -18,6 +18,8 @@ COLOURS = (
 GREYS = {"_idle": "#9aa0a6", "_unallocated": "#6b7075", "_residual": "#c3c7cb"}
 MOVES = {"sum": "#5b6b78", "more": "#d55e00", "less": "#0072b2"}  # apart for all eyes, and by their direction
 Spec = dict[str, Any]
+TOLD = {"day": "day", "owner": "owner", "shown": "amount"}
+BY_DAY: Spec = {"labelAngle": 0, "labelOverlap": True, "labelExpr": "slice(datum.label, 5)"}  # the month and the day
 
 
 def colours(teams: Sequence[str]) -> dict[str, str]:
@@ -41,28 +43,31 @@ def base(values: Sequence[Mapping[str, Any]], height: int = 260) -> Spec:
     }
 
 
-def colour_by(field: str, palette: Mapping[str, str], order: Sequence[str]) -> Spec:
+def colour_by(field: str, palette: Mapping[str, str], order: Sequence[str], named: Sequence[str] | None = None) -> Spec:
+    """`named`: those that the legend tells of, where it is not all of them."""
     names = list(order)
     scale = {"domain": names, "range": [palette.get(name, COLOURS[0]) for name in names]}
-    return {"field": field, "type": "nominal", "scale": scale, "title": None}
+    legend = {} if named is None else {"legend": {"values": list(named)}}
+    return {"field": field, "type": "nominal", "scale": scale, "title": None, **legend}
 
 
 def stacked_days(
     values: Sequence[Mapping[str, Any]], palette: Mapping[str, str], order: Sequence[str], unit: str
 ) -> Spec:
-    """Bars of days, a colour for each owner. A value is {day, owner, amount, complete}."""
+    """Bars of days, a colour for each owner. A value is {day, owner, amount, shown, rank, complete}."""
+    present = {value["owner"] for value in values if value["amount"]}
     return {
         **base(values),
         "mark": {"type": "bar", "tooltip": True},
         "encoding": {
-            "x": {"field": "day", "type": "ordinal", "title": None, "axis": {"labelAngle": 0, "labelOverlap": True}},
+            "x": {"field": "day", "type": "ordinal", "title": None, "axis": BY_DAY},
             "y": {"field": "amount", "type": "quantitative", "title": unit, "stack": "zero"},
-            "color": colour_by("owner", palette, order),
+            "color": colour_by("owner", palette, order, [name for name in order if name in present]),
             "order": {"field": "rank", "type": "quantitative"},
             "fillOpacity": {"condition": {"test": "datum.complete === false", "value": 0.35}, "value": 1},
             "strokeDash": {"condition": {"test": "datum.complete === false", "value": [3, 2]}, "value": [1, 0]},
             "stroke": {"condition": {"test": "datum.complete === false", "field": "owner", "type": "nominal", "legend": None}, "value": None},
-            "tooltip": [{"field": name, "type": "nominal"} for name in ("day", "owner", "shown")],
+            "tooltip": [{"field": name, "type": "nominal", "title": said} for name, said in TOLD.items()],
         },
     }  # fmt: skip
 

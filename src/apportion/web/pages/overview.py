@@ -88,7 +88,9 @@ def daily(ask: Ask, currency: str) -> Chart:
     ]
     table = spread(sums, "day", order, currency)
     says = f"Each day of {ask.period} by team, idle and unallocated in grey."
-    return Chart("Day by day", says, stacked_days(values, colours(order), order, currency), Rows(table))
+    days = [ask.link("/ledger", where=[*ask.query.get("where", ()), f"day={row[0]}"]) for row in table.rows]
+    rows = Rows(table, links={"day": days})
+    return Chart("Day by day", says, stacked_days(values, colours(order), order, currency), rows)
 
 
 def team_order(ask: Ask, present: set[str]) -> list[str]:

@@ -1,46 +1,70 @@
-// Charts, keys and folding. Every page says the same without this.
+// Charts, keys, theme and the months. Every page says the same without this.
 
-const dark = matchMedia("(prefers-color-scheme: dark)");
+const root = document.documentElement;
+const all = (what, within = document) => [...within.querySelectorAll(what)];
 
-function themed(spec) {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue(name).trim();
-  const ink = colour("--ink"), quiet = colour("--quiet"), line = colour("--line");
-  const font = style.fontFamily;
+// Colours by name: a chart follows the theme, paper and forced colours without being drawn again.
+function themed(spec, width) {
+  const ink = "var(--ink)", quiet = "var(--quiet)", line = "var(--line)";
+  const sized = { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
   return {
     ...spec,
     background: "transparent",
     config: {
-      ...spec.config,
-      font,
+      font: getComputedStyle(root).fontFamily,
       view: { stroke: null },
-      axis: { labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" },
-      legend: { labelColor: ink, titleColor: quiet, labelFontSize: 12, titleFontSize: 12, orient: "bottom", columns: 6 },
+      axis: { labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line, ...sized },
+      legend: { labelColor: ink, titleColor: quiet, ...sized, orient: "bottom", direction: "horizontal", columns: Math.max(2, Math.floor(width / 150)), labelLimit: 110, symbolType: "square", symbolSize: 110, columnPadding: 14 },
+      title: { color: ink, subtitleColor: quiet },
       text: { color: ink },
       rule: { color: quiet },
+      ...spec.config,
     },
   };
 }
 
+// What is not complete is hatched in its own colour. Vega has no patterns: they are put behind its marks.
+function hatch(place) {
+  const svg = place.querySelector("svg");
+  const marks = all(".role-mark path", svg).filter((mark) => mark.__data__?.datum?.complete === false);
+  for (const mark of marks) {
+    const colour = mark.getAttribute("fill");
+    if (!colour || colour === "transparent") continue;
+    const id = `${place.dataset.chart}-${colour.replace(/\W/g, "")}`;
+    if (!document.getElementById(id)) svg.prepend(pattern(id, colour));
+    mark.style.fill = `url(#${id})`;
+    mark.style.fillOpacity = 1;
+  }
+}
+
+function pattern(id, colour) {
+  const made = (name, given) => {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(given)) element.setAttribute(key, value);
+    return element;
+  };
+  const place = made("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
+  place.append(made("rect", { width: 6, height: 6, fill: colour, "fill-opacity": 0.22 }), made("rect", { width: 2.5, height: 6, fill: colour }));
+  return place;
+}
+
 async function draw() {
-  const places = [...document.querySelectorAll("[data-chart]")];
+  const places = all("[data-chart]");
   if (!places.length) return;
   await import("/static/vega.js");
   for (const place of places) {
     const spec = JSON.parse(document.getElementById(place.dataset.chart).textContent);
-    await window.vegaEmbed(place, themed(spec), { ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: { theme: "custom", disableDefaultStyle: true } });
-    place.dataset.drawn = "yes";
+    const options = { ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: { theme: "custom", disableDefaultStyle: true } };
+    const { view } = await window.vegaEmbed(place, themed(spec, place.clientWidth), options);
     place.querySelector("svg")?.setAttribute("aria-hidden", "true");
+    hatch(place);
+    view.addResizeListener(() => hatch(place));
+    place.dataset.drawn = "yes";
   }
 }
 
-function fold() {
-  for (const one of document.querySelectorAll("[data-fold]")) one.open = false;
-  if (matchMedia("(max-width: 60rem)").matches) document.querySelector("details.menu").open = false;
-}
-
 const OFF = "keys-off";
-const keyed = () => [...document.querySelectorAll("[data-key]")];
+const keyed = () => all("[data-key]");
 
 function made(name, text = "", attributes = {}) {
   const one = Object.assign(document.createElement(name), { textContent: text });
@@ -91,6 +115,7 @@ function keys() {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && panel.open) { panel.close(); return; }
+    if (event.key === "Escape" && writing(event.target)) { event.target.blur(); return; }
     if (writing(event.target) || localStorage.getItem(OFF)) return;
     const one = keyed().find((place) => place.dataset.key === event.key);
     if (!one) return;
@@ -100,7 +125,7 @@ function keys() {
 }
 
 function hits() {
-  const found = [...document.querySelectorAll("[data-page=search] tbody th a")];
+  const found = all("[data-page=search] tbody th a");
   if (!found.length) return;
   document.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -111,12 +136,38 @@ function hits() {
   });
 }
 
+// The system's theme until another is chosen; choosing the system's own again follows it from then on.
+function theme() {
+  const button = document.getElementById("theme");
+  if (!button) return;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const now = () => root.dataset.theme ?? (system.matches ? "dark" : "light");
+  const say = () => button.setAttribute("aria-pressed", String(now() === "dark"));
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const next = now() === "dark" ? "light" : "dark";
+    const own = next === (system.matches ? "dark" : "light");
+    if (own) delete root.dataset.theme; else root.dataset.theme = next;
+    try { if (own) localStorage.removeItem("theme"); else localStorage.setItem("theme", next); } catch { /* not remembered */ }
+    say();
+  });
+  system.addEventListener("change", say);
+  say();
+}
+
+// A table that fits needs no stop of the Tab key.
+function stops() {
+  for (const one of all(".scroll, pre")) {
+    if (one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight) one.tabIndex = 0; else one.removeAttribute("tabindex");
+  }
+}
+
 function refresh() {
   const every = Number(document.body.dataset.refresh || 0);
   if (!every) return;
   setTimeout(async () => {
-    const seen = document.visibilityState === "visible" && !document.querySelector(":focus-within form input");
-    if (seen && await moved()) location.reload(); else refresh();
+    const busy = document.visibilityState !== "visible" || document.activeElement?.closest("form") || document.querySelector("#vg-tooltip-element.visible");
+    if (!busy && await moved()) location.reload(); else refresh();
   }, every * 1000);
 }
 
@@ -134,7 +185,13 @@ function ask() {
   period?.addEventListener("change", () => period.form.requestSubmit());
 }
 
-document.documentElement.classList.add("js");
-fold(); keys(); hits(); ask(); refresh();
-dark.addEventListener("change", draw);
+function print() {
+  let folded = [];
+  addEventListener("beforeprint", () => { folded = all("details:not([open])"); for (const one of folded) one.open = true; });
+  addEventListener("afterprint", () => { for (const one of folded) one.open = false; });
+}
+
+theme(); keys(); hits(); ask(); refresh(); print(); stops();
+addEventListener("resize", stops);
+document.addEventListener("toggle", stops, true);
 draw();
