@@ -6,6 +6,8 @@ a third that has usage and no bill yet, a reservation, a quota, idle and down ca
 
 import shutil
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +98,7 @@ SECRET = (
     "9941",
     "613.",
 )  # team, department, cost centre, project, user, account, job, rate
+LONG = 5  # characters of an amount that nobody has by chance
 ACCOUNTS = {"vision": "vis-core", "speech": "spk-asr", "zebra": "zbr-run", "": "odd-one"}
 PEOPLE = {"vision": ("detect", "ada"), "speech": ("asr", "grace"), "zebra": ("halcyon", "quagga"), "": ("", "kurt")}
 
@@ -198,6 +201,17 @@ def make(folder: Path) -> Project:
     apportion.open_dispute(project, BILLED[1], Doubt("vision", "the eval jobs were not ours"))
     apportion.open_dispute(project, BILLED[1], Doubt("zebra", "halcyon moved away"))
     return project
+
+
+def secret_amounts(project: Project) -> set[str]:
+    """What zebra owes, in sum and in parts, as texts with every digit and as people read them; no other team has the same amounts."""
+    amounts: dict[str, set[Decimal]] = {"zebra": set(), "vision": set(), "speech": set()}
+    for team, by in product(amounts, ("team", "pool", "project", "day")):
+        for month in BILLED:
+            made = apportion.report(project, "showback", month, by=by, where=[f"team={team}"])
+            amounts[team] |= {cell for row in made.sections[0].rows for cell in row if isinstance(cell, Decimal)}
+    own = {one for one in amounts["zebra"] - amounts["vision"] - amounts["speech"] if abs(one) > 1}
+    return {text for one in own for text in (f"{one:f}".rstrip("0").rstrip("."), f"{one:,.2f}") if len(text) > LONG}
 
 
 def copied(project: Project, folder: Path) -> Project:

@@ -1,0 +1,182 @@
+"""Every question that the pages and the API take, asked by everyone about what is theirs, what is another's and what nobody has.
+
+`python -m tests.leaks.matrix FILE` writes what came of it as Markdown.
+"""
+
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+from apportion.books.tokens import Grant
+from apportion.verbs.project import Project
+from apportion.web.app import create_app
+from apportion.web.door.session import COOKIE
+from apportion.web.pages import ACTIONS, DOWNLOADS, ROUTES
+from apportion.web.viewer import VIEWS
+from tests.leaks.rows import FORMS, HARMLESS, NAMING
+from tests.web import world
+from tests.web.conftest import OUR_HOST, PEOPLE
+from tests.web.examples import ABSENT, EXAMPLES, FOREIGN, OWN, WHOSE
+
+ROLES = ("viewer", "lead", "nobody", "token", "finance", "admin")
+SEE_ALL = ("finance", "admin")
+FORMATS = ("", ".json", ".csv")
+SAFE = "GET"
+CHANGING = ("content-length", "date", "set-cookie", "x-request-id")  # headers that are never the same
+EDGE = r"(?:(?<![\w.-])|(?<=%3D))"  # where a name begins, also in a URL
+NAMES = {given[name] for given in (FOREIGN, ABSENT) for name in WHOSE}
+ASKED = re.compile(rf"{EDGE}(?:{'|'.join(map(re.escape, sorted(NAMES, key=len, reverse=True)))})(?![\w-])")
+TOKEN = {"owner": "ada", "role": "viewer", "teams": frozenset({"vision"})}
+
+
+@dataclass(frozen=True)
+class Question:
+    """`url` and `fields` have names in braces."""
+
+    method: str
+    pattern: str
+    url: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names_somebody(self) -> bool:
+        texts = (self.url, *self.fields.values())
+        return any(name in WHOSE for text in texts for _, name, _, _ in Formatter().parse(text))
+
+    def filled(self, names: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+        return self.url.format_map(names), {key: value.format_map(names) for key, value in self.fields.items()}
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    text: str
+    headers: tuple[tuple[str, str], ...]
+
+
+class Asker:
+    """Everyone, logged in at one server."""
+
+    def __init__(self, folder: Path) -> None:
+        self.app = create_app(folder)
+        self.books = self.app.state.desk.books
+        self.clients = {role: self._client(role) for role in ROLES}
+        self.counts: dict[str, Counter[str]] = {role: Counter() for role in ROLES}
+
+    def _client(self, role: str) -> TestClient:
+        if role == "token":
+            grant = Grant("nightly", deeds=frozenset(deed.value for deed in VIEWS), lasts_s=3600, **TOKEN)  # type: ignore[arg-type]
+            given: dict[str, Any] = {"headers": {"Authorization": f"Bearer {self.books.tokens.make(grant)[1]}"}}
+        else:
+            given = {"cookies": {COOKIE: self.books.doors.open_session(PEOPLE[role], 3600)}, "headers": {"Sec-Fetch-Site": "same-origin"}}
+        return TestClient(self.app, OUR_HOST, raise_server_exceptions=False, follow_redirects=False, **given)
+
+    def ask(self, role: str, question: Question, names: Mapping[str, str]) -> Answer:
+        url, fields = question.filled(names)
+        sent: dict[str, Any] = {} if question.method == SAFE else {"json" if url.startswith("/api/") else "data": fields}
+        made = self.clients[role].request(question.method, url, **sent)
+        self.counts[role][counted_as(made.status_code)] += 1
+        headers = tuple((name, value) for name, value in made.headers.items() if name not in CHANGING)
+        return Answer(made.status_code, made.text, headers)
+
+
+def counted_as(status: int) -> str:
+    return "seen" if status < 400 else {401: "refused", 403: "refused", 404: "not there"}.get(status, "not in order")
+
+
+def questions(app: Any) -> Iterator[Question]:
+    """Of all pages, downloads, forms and endpoints. One that has no row raises KeyError with its name."""
+    for route in ROUTES:
+        example = EXAMPLES[route.path]
+        for query in (example.query, *example.queries):
+            for form in FORMATS:
+                path = "/overview" if route.path == "/" and form else route.path
+                yield Question(SAFE, route.path, f"{path}{form}" + (f"?{query}" if query else ""))
+    for download in DOWNLOADS:
+        page = EXAMPLES[download.path.rpartition(".")[0]]
+        yield from (Question(SAFE, download.path, f"{download.path}?{query}") for query in (page.query, *page.queries))
+    for action in ACTIONS:
+        yield Question("POST", action.path, action.path, FORMS["POST", action.path])
+    yield from of_api(app.openapi())
+
+
+def of_api(document: Mapping[str, Any]) -> Iterator[Question]:
+    for path, methods in document["paths"].items():
+        for method, told in methods.items():
+            parameters = told.get("parameters", ())
+            url = path.format_map({one["name"]: filling(one, path) for one in parameters if one["in"] == "path"})
+            if method != "get":
+                yield Question(method.upper(), path, url, FORMS[method.upper(), path])
+                continue
+            asked = {one["name"]: filling(one, path) for one in parameters if one["in"] == "query"}
+            needed = [f"{one['name']}={asked[one['name']]}" for one in parameters if one["in"] == "query" and one.get("required")]
+            yield Question(SAFE, path, "?".join([url, *(["&".join(needed)] if needed else [])]))
+            for name in asked.keys() & NAMING.keys():
+                yield Question(SAFE, path, f"{url}?period=2026-10&{name}={asked[name]}")
+
+
+def filling(parameter: Mapping[str, Any], path: str) -> str:
+    name = parameter["name"]
+    if name not in NAMING and name not in HARMLESS:
+        raise KeyError(f"{path}: {name}")
+    return NAMING.get(name) or HARMLESS[name]
+
+
+def alike(answer: Answer) -> Answer:
+    """What is left when the asked names are taken out: it must not tell whether they exist."""
+    return Answer(answer.status, without_names(answer.text), tuple((name, without_names(value)) for name, value in answer.headers))
+
+
+def without_names(text: str) -> str:
+    text = re.sub(r'(name="csrf" value=")[^"]*', r"\\1", text)
+    return ASKED.sub("§", text)
+
+
+def difference(one: Answer, other: Answer) -> str:
+    """Where two answers begin to differ."""
+    if one.status != other.status or one.headers != other.headers:
+        return f"{one.status} {set(one.headers) - set(other.headers)}, {other.status} {set(other.headers) - set(one.headers)}"
+    place = next(n for n, (a, b) in enumerate(zip_longest(one.text, other.text)) if a != b)
+    return " | ".join(answer.text[max(0, place - 60) : place + 60] for answer in (one, other))
+
+
+def leaked(answer: Answer, amounts: set[str], asked: Mapping[str, str]) -> list[str]:
+    """Words and amounts of the team that nobody else may know, beyond those that were asked with."""
+    text = answer.text + "".join(f"\n{name}: {value}" for name, value in answer.headers)
+    if asked is FOREIGN:
+        text = without_names(text)
+    words = [word for word in world.SECRET if re.search(rf"{EDGE}{re.escape(word)}", text)]
+    return words + [amount for amount in amounts if re.search(rf"(?<![\d.]){re.escape(amount)}(?!\d)", text)]
+
+
+def table(asker: Asker) -> str:
+    """As Markdown."""
+    kinds = ("seen", "refused", "not there", "not in order")
+    lines = ["| role | asked | " + " | ".join(kinds) + " |", "|---|" + "---:|" * (len(kinds) + 1)]
+    for role, counts in asker.counts.items():
+        lines.append(f"| {role} | {counts.total()} | " + " | ".join(str(counts[kind]) for kind in kinds) + " |")
+    return "\n".join(lines)
+
+
+def everything(project: Project) -> Asker:
+    """Everyone asks about another team and about nothing."""
+    asker = Asker(project.folder)
+    for question in questions(asker.app):
+        for role in ROLES:
+            for names in (FOREIGN, ABSENT, OWN):
+                asker.ask(role, question, names)
+    return asker
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        Path(sys.argv[1]).write_text(table(everything(world.make(Path(scratch, "project")))) + "\n", "utf-8")
