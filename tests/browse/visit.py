@@ -32,7 +32,7 @@ SHAPE = """() => {
     undrawn: [...document.querySelectorAll("[data-chart]")].filter((one) => !marks(one).some(real)).map((one) => one.dataset.chart),
     tables: [...document.querySelectorAll("table")].length,
     hiddenTables: [...document.querySelectorAll("table")].filter((one) => !shown(one)).length,
-    loose: [...document.querySelectorAll("tbody tr")].filter((row) => row.querySelector(".n") && !row.querySelector("a")).map(text).slice(0, 5),
+    loose: [...document.querySelectorAll("tbody tr")].filter((row) => row.querySelector(".n") && !row.querySelector("a") && !row.closest(".beside")).map(text).slice(0, 5),
     bareFigures: [...document.querySelectorAll(".figures > div")].filter((one) => !one.querySelector("a, small")).map(text),
     links: Object.fromEntries([...document.querySelectorAll("footer a")].map((one) => [text(one), one.getAttribute("href")])),
     command: text(document.querySelector("footer code") ?? document.createElement("p")),

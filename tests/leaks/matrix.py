@@ -3,6 +3,8 @@
 `python -m tests.leaks.matrix FILE` writes what came of it as Markdown.
 """
 
+import hashlib
+import hmac
 import re
 import sys
 import tempfile
@@ -22,7 +24,7 @@ from apportion.web.app import create_app
 from apportion.web.door.session import COOKIE
 from apportion.web.pages import ACTIONS, DOWNLOADS, ROUTES
 from apportion.web.viewer import VIEWS
-from tests.leaks.rows import FORMS, HARMLESS, NAMING
+from tests.leaks.rows import FORMS, HARMLESS, NAMING, OTHERWISE
 from tests.web import world
 from tests.web.conftest import OUR_HOST, PEOPLE
 from tests.web.examples import ABSENT, EXAMPLES, FOREIGN, OWN, WHOSE
@@ -83,10 +85,18 @@ class Asker:
     def ask(self, role: str, question: Question, names: Mapping[str, str]) -> Answer:
         url, fields = question.filled(names)
         sent: dict[str, Any] = {} if question.method == SAFE else {"json" if url.startswith("/api/") else "data": fields}
+        if "data" in sent:
+            fields["csrf"] = csrf(self.clients[role])
         made = self.clients[role].request(question.method, url, **sent)
         self.counts[role][counted_as(made.status_code)] += 1
         headers = tuple((name, value) for name, value in made.headers.items() if name not in CHANGING)
         return Answer(made.status_code, made.text, headers)
+
+
+def csrf(client: TestClient) -> str:
+    """As a page of the session carries it."""
+    key = client.cookies.get(COOKIE, "")
+    return hmac.new(key.encode(), b"form", hashlib.sha256).hexdigest() if key else ""
 
 
 def counted_as(status: int) -> str:
@@ -99,13 +109,13 @@ def questions(app: Any) -> Iterator[Question]:
         example = EXAMPLES[route.path]
         for query in (example.query, *example.queries):
             for form in FORMATS:
-                path = "/overview" if route.path == "/" and form else route.path
-                yield Question(SAFE, route.path, f"{path}{form}" + (f"?{query}" if query else ""))
+                yield Question(SAFE, route.path, example.pattern(form) + form + (f"?{query}" if query else ""))
     for download in DOWNLOADS:
-        page = EXAMPLES[download.path.rpartition(".")[0]]
+        page = EXAMPLES[download.path.removesuffix(".csv").removesuffix("/download")]
         yield from (Question(SAFE, download.path, f"{download.path}?{query}") for query in (page.query, *page.queries))
     for action in ACTIONS:
-        yield Question("POST", action.path, action.path, FORMS["POST", action.path])
+        path = action.path.replace("{number}", "{draft}") if action.path.startswith("/drafts/") else action.path
+        yield Question("POST", action.path, path, FORMS["POST", action.path])
     yield from of_api(app.openapi())
 
 
@@ -120,7 +130,7 @@ def of_api(document: Mapping[str, Any]) -> Iterator[Question]:
             asked = {one["name"]: filling(one, path) for one in parameters if one["in"] == "query"}
             needed = [f"{one['name']}={asked[one['name']]}" for one in parameters if one["in"] == "query" and one.get("required")]
             yield Question(SAFE, path, "?".join([url, *(["&".join(needed)] if needed else [])]))
-            for name in asked.keys() & NAMING.keys():
+            for name in (name for name in asked if name in NAMING and (path, name) not in OTHERWISE):
                 yield Question(SAFE, path, f"{url}?period=2026-10&{name}={asked[name]}")
 
 

@@ -13,6 +13,8 @@ NAMING = {
     "what": "{team}",
     "q": "{user}",
 }
+# Where a name like these means something else.
+OTHERWISE = {("/api/v1/audit", "what")}
 # Those that name nobody, and what they are filled with where one is needed.
 HARMLESS = {
     "period": "2026-10",
@@ -20,7 +22,16 @@ HARMLESS = {
     "by": "",
     "name": "showback",
     "pool": "gpus",
-    "version": "1",
+    "version": "file",
+    "cursor": "",
+    "level": "",
+    "status": "",
+    "source": "pushed",
+    "table": "",
+    "strict": "",
+    "start_s": "",
+    "end_s": "",
+    "Idempotency-Key": "",
     "limit": "",
     "after": "",
     "before": "",
@@ -29,6 +40,34 @@ HARMLESS = {
     "to": "",
 }
 # Fields of a form or of a body, by method and path.
+DOUBT = {"period": "2026-10", "what": "{team}", "why": "not ours"}
+CREDIT = {"period": "2026-10", "sponsor": "platform", "amount": "1.00", "why": "a node was down"}
+SETTLED = {"outcome": "rejected", "why": "it was theirs"}
+RULE = {"label": "slurm.account", "value": "odd-one", "team": "{team}", "project": "{project}", "why": "it is theirs"}
+GRANT = {"label": "x", "role": "viewer", "teams": "{team}", "deeds": "read", "days": "1"}
+BUDGET = {"team": "{team}", "project": "{project}", "amount": "100", "since": "2026-11", "why": "agreed"}
+HOOK = {"what": "add", "url": "https://127.0.0.1/", "events": "posted", "teams": "{team}"}
 FORMS: dict[tuple[str, str], dict[str, str]] = {
+    ("POST", "/quotas/budget"): BUDGET,
+    ("POST", "/disputes"): DOUBT,
+    ("POST", "/disputes/{number}/say"): {"text": "we wonder"},
+    ("POST", "/disputes/{number}/settle"): SETTLED,
+    ("POST", "/adjustments"): {**CREDIT, "team": "{team}"},
     ("POST", "/ledger/verify"): {},
+    ("POST", "/drafts/setting"): {"pool": "gpus", "method": "proportional", "why": "{project}"},
+    ("POST", "/drafts/text"): {"text": "policy: small", "why": "{project}"},
+    ("POST", "/drafts/owner"): RULE,
+    ("POST", "/drafts/{number}/adopt"): {},
+    ("POST", "/drafts/{number}/drop"): {"why": "no"},
+    ("POST", "/admin/sessions"): {"name": "{user}"},
+    ("POST", "/tokens"): GRANT,
+    ("POST", "/tokens/revoke"): {"token": "{run}"},
+    ("POST", "/admin/tokens"): GRANT,
+    ("POST", "/admin/tokens/revoke"): {"token": "{run}"},
+    ("POST", "/admin/webhooks"): HOOK,
+    ("POST", "/api/v1/disputes"): DOUBT,
+    ("POST", "/api/v1/disputes/{number}/notes"): {"text": "we wonder"},
+    ("POST", "/api/v1/disputes/{number}/settlement"): SETTLED,
+    ("POST", "/api/v1/adjustments"): {**CREDIT, "owner": "{owner}"},
+    ("POST", "/api/v1/usage"): {"workload": "{run}"},
 }

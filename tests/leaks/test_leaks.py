@@ -83,10 +83,14 @@ def test_nothing_is_done_to_another_team(role: str, asker: Asker, asked: list[Qu
 
 @pytest.mark.parametrize("role", SEE_ALL)
 def test_whoever_may_see_it_does(role: str, asker: Asker, asked: list[Question], amounts: set[str]) -> None:
-    """Else the rows prove nothing: what is asked about is there."""
-    seen = [question for question in asked if question.method == SAFE and question.names_somebody]
-    blind = [question.url for question in seen if not leaked(asker.ask(role, question, FOREIGN), amounts, OWN)]
-    assert not blind, "\n".join(blind)
+    """Else the rows prove nothing: what is asked about is there, in one of the page's forms at least."""
+    seen: dict[str, bool] = {}
+    for question in asked:
+        if question.method == SAFE and question.names_somebody:
+            what = question.url.replace(".json", "").replace(".csv", "").replace("/overview", "/")
+            answer = asker.ask(role, question, FOREIGN)
+            seen[what] = seen.get(what, False) or bool(leaked(answer, amounts, OWN))
+    assert [what for what, is_seen in seen.items() if not is_seen] == []
 
 
 def test_the_matrix(asker: Asker, asked: list[Question], record_property: Callable[[str, object], None]) -> None:

@@ -3,12 +3,13 @@
 Names in braces are filled by whoever asks: with what is theirs (OWN), with what is another team's (FOREIGN), with what nobody has (ABSENT).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from string import Formatter
 from urllib.parse import quote
 
+from apportion.policy.load import load_policy
 from apportion.web.routes import Route
+from tests.web import world
 
 PERIOD = "period=2026-10"
 OWN = {
@@ -21,7 +22,8 @@ OWN = {
     "pool": "gpus",
     "period": "2026-09",
     "name": "proportional",
-    "version": "1",
+    "version": load_policy(world.POLICY).version[:12],
+    "draft": "1",
 }
 FOREIGN = {
     **OWN,
@@ -40,8 +42,9 @@ ABSENT = {
     "user": "noone",
     "run": "55555555",
     "number": "77",
+    "draft": "77",
 }
-WHOSE = ("team", "owner", "project", "user", "run", "number")  # names that belong to somebody
+WHOSE = ("team", "owner", "project", "user", "run", "number", "draft")  # names that belong to somebody
 
 
 @dataclass(frozen=True)
@@ -51,17 +54,14 @@ class Example:
     path: str
     query: str = PERIOD
     queries: Sequence[str] = field(default=())
+    asked: str = ""  # the path with the names of this table, where the page calls them otherwise
 
-    def url(self, names: Mapping[str, str] = OWN, form: str = "", query: str | None = None) -> str:
+    def pattern(self, form: str = "") -> str:
+        return "/overview" if self.path == "/" and form else self.asked or self.path
+
+    def url(self, names: Mapping[str, str] = OWN, form: str = "") -> str:
         safe = {name: quote(value, safe="") for name, value in names.items()}
-        asked = self.query if query is None else query
-        path = "/overview" if self.path == "/" and form else self.path
-        return path.format_map(safe) + form + ("?" + asked.format_map(safe) if asked else "")
-
-    def named(self) -> set[str]:
-        """Whose names it can be asked with."""
-        texts = (self.path, self.query, *self.queries)
-        return {name for text in texts for _, name, _, _ in Formatter().parse(text) if name in WHOSE}
+        return (self.pattern(form) + form + ("?" + self.query if self.query else "")).format_map(safe)
 
 
 WHERE = f"{PERIOD}&where=team%3D{{team}}"
@@ -82,7 +82,14 @@ EXAMPLES: dict[str, Example] = {
         Example("/explain", f"{PERIOD}&what={{team}}", (f"{PERIOD}&what=job:{{run}}", f"{PERIOD}&what=project:{{project}}")),
         Example("/quotas"),
         Example("/health"),
+        Example("/health/owner", f"{PERIOD}&label=slurm.account&value=odd-one&team={{team}}"),
+        Example("/adjustments"),
         Example("/policy"),
+        Example("/policy/diff", f"{PERIOD}&from={{version}}&to=file"),
+        Example("/policy/{version}"),
+        Example("/what-if", f"{PERIOD}&pool=gpus&method=proportional", (f"{PERIOD}&draft={{draft}}",)),
+        Example("/drafts", ""),
+        Example("/drafts/{number}", "", asked="/drafts/{draft}"),
         Example("/methods"),
         Example("/methods/{name}"),
         Example("/statements"),
@@ -94,6 +101,11 @@ EXAMPLES: dict[str, Example] = {
         Example("/live"),
         Example("/admin"),
         Example("/admin/tokens"),
+        Example("/admin/sources"),
+        Example("/admin/runs"),
+        Example("/admin/audit"),
+        Example("/admin/webhooks"),
+        Example("/tokens"),
         Example("/api"),
     )
 }  # fmt: skip
@@ -103,8 +115,3 @@ def missing(routes: Sequence[Route]) -> list[str]:
     """Paths that nobody tries."""
     return [route.path for route in routes if route.path not in EXAMPLES]
 
-
-def questions(example: Example, names: Mapping[str, str]) -> Iterator[str]:
-    """Every question of a page, filled."""
-    for query in (example.query, *example.queries):
-        yield example.url(names, query=query)

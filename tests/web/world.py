@@ -1,5 +1,5 @@
 """A small organisation with everything that pages show: three teams that share GPUs and disks, two months posted of which one is closed,
-a third that has usage and no bill yet, a reservation, a quota, idle and down capacity, work that nobody owns, and a dispute.
+a third that has usage and no bill yet, a reservation, a quota, idle and down capacity, work that nobody owns, disputes and a draft.
 
 `zebra` is the team that others may not see. Its own words (SECRET) occur nowhere else, so that any of them in an answer is a leak.
 """
@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import apportion
+from apportion.books.audit import acting
 from apportion.verbs.dispute import Doubt
+from apportion.verbs.draft import propose
 from apportion.verbs.project import Project
 from tests.sources import making
 
@@ -200,6 +202,8 @@ def make(folder: Path) -> Project:
     apportion.close(project, BILLED[0], override="what nobody owns is known")
     apportion.open_dispute(project, BILLED[1], Doubt("vision", "the eval jobs were not ours"))
     apportion.open_dispute(project, BILLED[1], Doubt("zebra", "halcyon moved away"))
+    with acting("root"):
+        propose(project, POLICY.replace("money: 5000", "money: 6130"), "halcyon needs more")
     return project
 
 

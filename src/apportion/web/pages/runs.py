@@ -44,7 +44,7 @@ def run(ask: Ask, name: str) -> Page:
     blocks: list[Block] = []
     for line in found.totals:
         blocks += [strip(ask, found, line), parts(line)]
-    blocks += [*attempts(found), *held(found), whose(ask, found)]
+    blocks += [*attempts(ask, found), *held(ask, found), whose(ask, found)]
     sheet = cost_sheet(found)
     return Page(
         "run",
@@ -108,17 +108,25 @@ def parts(line: JobLine) -> Chart:
     return Chart("Why this much", says, waterfall(drawn, (0, len(drawn) - 1), line.currency), Rows(table))
 
 
-def attempts(found: Cost) -> list[Block]:
-    return [Rows(table, "Attempts and tasks", bars="owed") for table in attempt_tables(found)]
+def attempts(ask: Ask, found: Cost) -> list[Block]:
+    why = explained(ask, found)
+    return [
+        Rows(table, "Attempts and tasks", links={"owed": [why] * len(table.rows)}, bars="owed")
+        for table in attempt_tables(found)
+    ]
 
 
-def held(found: Cost) -> list[Block]:
+def held(ask: Ask, found: Cost) -> list[Block]:
     """What it held, and what it used of that."""
     by_currency: dict[str, list[tuple[object, ...]]] = {}
     for currency, views in found.views:
         cells = views.cells()
         by_currency.setdefault(currency, []).append(tuple(cells[column.name] for column in COLUMNS))
-    return [Rows(Table(COLUMNS, tuple(rows), (), currency), "Held and used") for currency, rows in by_currency.items()]
+    why = explained(ask, found)
+    return [
+        Rows(Table(COLUMNS, tuple(rows), (), currency), "Held and used", links={"held": [why] * len(rows)})
+        for currency, rows in by_currency.items()
+    ]
 
 
 def whose(ask: Ask, found: Cost) -> Prose:
