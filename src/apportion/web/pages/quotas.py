@@ -17,8 +17,10 @@ from apportion.web.ask import Ask, at
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Form, Input, Page, Prose, Rows, Tone
 from apportion.web.routes import Action, Route
+from apportion.web.tables import fronted
 from apportion.web.viewer import Deed
 
+FIRST = ("owner", "what", "limit", "used", "left", "share", "state", "runs_out")
 TONES: Mapping[str, Tone] = {OVER: "bad", WARNED: "warn", FINE: ""}
 
 
@@ -69,7 +71,7 @@ def rows_of(ask: Ask, made: Report, unit: str, found: Sequence[Used]) -> Rows:
     rows = next(section.rows for section in made.sections if section.currency == unit)
     own = [one for one in found if one.limit.unit == unit]
     return Rows(
-        Table(made.columns, rows, currency=unit),
+        fronted(Table(made.columns, rows, currency=unit), *FIRST),
         f"In {unit}",
         links={
             "owner": [ask.link(at("/teams", one.limit.team)) for one in own],
@@ -142,7 +144,8 @@ def set_one(ask: Ask, form: Mapping[str, str]) -> str:
         raise ProjectError("unknown-owner", f"{project!r} is no project", hint="write its name without the team's")
     owner = f"{team}/{project}" if project else team
     made = set_budget(ask.project, owner, form.get("amount", ""), form.get("since", ""), form.get("why", ""))
-    return f"/quotas?period={made.since}"
+    newest = max(ask.known_months, default="")
+    return f"/quotas?period={made.since}" if made.since in ask.known_months or made.since > newest else "/quotas"
 
 
 ROUTES = (Route("/quotas", quota_page, entry=Entry("Quotas", "/quotas", "q")),)
