@@ -1,7 +1,6 @@
 """Budgets: the last one of a month holds from it on, 0 ends it, nothing is edited, and the audit log covers every one."""
 
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -9,12 +8,7 @@ from sqlalchemy import text
 from apportion.books.audit import acting
 from apportion.books.budgets import Budget
 from apportion.books.database import writing
-from apportion.books.open import Books, open_books
-
-
-@pytest.fixture
-def books(tmp_path: Path) -> Books:
-    return open_books(f"sqlite:///{tmp_path}/books.db", str(tmp_path / "warehouse"), create=True)
+from apportion.books.open import Books
 
 
 def put(books: Books, owner: str, since: str, amount: int) -> Budget:
@@ -64,6 +58,7 @@ def test_a_changed_budget_is_found(books: Books, change: str) -> None:
     put(books, "vision", "2026-10", 100)
     with writing(books.engine) as connection:
         for action in ("update", "delete"):
-            connection.execute(text(f"DROP TRIGGER budgets_no_{action}"))
+            on = " ON budgets" if connection.dialect.name == "postgresql" else ""
+            connection.execute(text(f"DROP TRIGGER budgets_no_{action}{on}"))
         connection.execute(text(change))
     assert {finding.code for finding in books.verify()} == {"budget-changed"}

@@ -30,7 +30,7 @@ def test_hours_are_those_held_and_money_is_what_is_posted(small: Project) -> Non
     hours, money = sorted(apportion.quotas(small, MONTH, today=AFTER), key=lambda one: one.limit.team)
     held = apportion.report(small, "held", MONTH)
     row = next(row for row in held.sections[0].rows if row[:2] == ("vision", "GPU"))
-    assert (hours.limit.unit, hours.limit.size) == ("GPU-hours", 400)
+    assert (hours.limit.unit, hours.limit.size, hours.window) == ("GPU-hours", Fraction(400), MONTH)
     assert round(hours.used, 6) == Fraction(row[2])  # type: ignore[arg-type]
     sums = grouped(small.books.posted(MONTH), ("team", "currency"))
     assert (money.limit.team, money.used) == ("zebra", Fraction(sums["zebra", "USD"]))

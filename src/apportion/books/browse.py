@@ -126,7 +126,10 @@ def rows_of(connection: Connection, sought: Sought, before: int | None, most: in
 
 def conditions(connection: Connection, sought: Sought) -> list[ColumnElement[bool]]:
     entries, runs = record.entries, record.runs
-    found = [entries.c.account.not_like(CONTRA + "%"), entries.c.period.in_(sought.periods)]
+    found: list[ColumnElement[bool]] = [
+        entries.c.account.not_like(CONTRA + "%"),
+        entries.c.period.in_(sought.periods),
+    ]
     if sought.teams is not None:
         found.append(entries.c.team.in_(sought.teams) if sought.teams else false())
     if sought.kinds:

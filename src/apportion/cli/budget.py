@@ -35,9 +35,9 @@ def set_(
     opened = call.project()
     owner = f"{team}/{options.project}" if options.project else team
     made = set_budget(opened, owner, amount, options.since or f"{today():%Y-%m}", options.why)
-    said = f"{made.owner} may spend {shown(made.amount, made.currency)} a month since {made.since}."
+    said = f"{made.owner} may spend {shown(made.amount, made.currency)} a month from {made.since} on."
     return Answer(
-        Sheet(said if made.amount else f"{made.owner} has no budget since {made.since}.", value=made),
+        Sheet(said if made.amount else f"{made.owner} has no budget from {made.since} on.", value=made),
         (f"Next: apportion {call.flag}budget list --period {made.since}",),
     )
 

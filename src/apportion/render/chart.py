@@ -5,6 +5,7 @@ Days are sent as texts and drawn in their order: as times, a browser west of Gre
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from apportion.model.rows import SYSTEM_OWNERS
@@ -28,7 +29,7 @@ def colours(teams: Sequence[str]) -> dict[str, str]:
     return {team: COLOURS[n % len(COLOURS)] for n, team in enumerate(own)} | GREYS
 
 
-def number(amount: Decimal | int | None) -> float:
+def number(amount: Decimal | Fraction | int | None) -> float:
     """For drawing alone: nothing is computed from it."""
     return float(amount or 0)
 

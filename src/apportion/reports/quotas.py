@@ -21,8 +21,7 @@ COLUMNS = (
     Column("left", "left", "money"),
     Column("share", "share", "share"),
     Column("per", "per"),
-    Column("from", "from"),
-    Column("until", "until"),
+    Column("in", "in"),
     Column("through", "known through", quiet=True),
     Column("runs_out", "runs out at this pace", quiet=True),
     Column("state", "state"),
@@ -55,13 +54,26 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A limit in one of its windows, first and last day included. `through` is the last day that is known; None where nothing is."""
+    """A limit in one of its windows, first and last day included. `through` is the last day that is known, the window's
+    own last where it is over; None where nothing is known.
+    """
 
     limit: Limit
     first: date
     last: date
     through: date | None
     used: Fraction
+
+    @property
+    def window(self) -> str:
+        """`2026-10-05`, `2026-W41`, `2026-10`, `2026-Q4` or `2026`."""
+        quarter = (self.first.month + 2) // 3
+        texts = {
+            "week": f"{self.first:%G-W%V}",
+            "month": f"{self.first:%Y-%m}",
+            "quarter": f"{self.first:%Y}-Q{quarter}",
+        }
+        return texts.get(self.limit.per, f"{self.first:%Y}" if self.limit.per == "year" else str(self.first))
 
     @property
     def left(self) -> Fraction:
@@ -116,8 +128,7 @@ def cells(one: Used) -> dict[str, Cell]:
         "left": places(one.left),
         "share": places(one.share),
         "per": limit.per,
-        "from": str(one.first),
-        "until": str(one.last),
+        "in": one.window,
         "through": str(one.through) if one.through else None,
         "runs_out": str(one.runs_out) if one.runs_out else None,
         "state": f"warned at {one.marks[-1]} %" if one.state == WARNED else one.state,

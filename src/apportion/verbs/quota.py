@@ -34,15 +34,16 @@ def quotas(
     """Each in its window that the month's last known day lies in: of a running month, so far. `read`: the record as somebody may see it."""
     month = as_period(period)
     policy = policy_for(project, month)
+    now = today or today_of(project)
     record = read(project, [month], None) if str(month) in posted_periods(project) else None
-    day = reference_day(record, month, today or today_of(project))
+    day = reference_day(record, month, now)
     found = []
     for quota in policy.quotas:
         if quota.holds_on(day):
             first, last = window(quota.per, day)
             known = months_of(project, first, day)
             records = [read(project, [one], None) for one in known]
-            through = min(last_day(records) or last, last) if records else None
+            through = None if not records else last if now > last else min(last_day(records) or last, last)
             counting = Counting(project, policy, quota, None if quota.per in MONTHS else (first, last))
             used = sum((counting.used(*pair) for pair in zip(records, known, strict=True)), Fraction(0))
             found.append(Used(limit_of(quota, policy), first, last, through, used))

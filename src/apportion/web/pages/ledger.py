@@ -137,7 +137,7 @@ def table(ask: Ask, leaf: Leaf) -> Rows:
 def cells_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
     said = [row["pool"], row["component"], row["reason"], row["cause"]]
     run = f"{row['kind']} {row['run_id'][:LONGEST]}" + (f" of {row['about']}" if row["about"] else "")
-    made = {"posting": str(row["seq"]), "amount": plain(row["amount"]), "owner": path_of(row), "run": run}
+    made = {"posting": str(row["seq"]), "amount": plain(row["amount"]), "owner": path_of({**row}), "run": run}
     made["what"] = " · ".join(text for text in said if text)
     return tuple(made.get(column.name, row.get(column.name)) for column in COLUMNS)
 

@@ -165,7 +165,8 @@ def statement_blocks(ask: Ask, made: Statement) -> list[Block]:
     printed = page_of(made)
     figures = [Figure(printed.headline, f"{printed.figure} {printed.currency}", explained(ask, made))]
     if printed.against:
-        figures.append(Figure(*printed.against))
+        before, amount, moved = printed.against
+        figures.append(Figure(before, amount, note=moved))
     figures += [Figure(name, value) for name, value in printed.facts]
     links = tuple(Link(form.upper(), download_link(ask, made, form)) for form in FORMATS)
     blocks: list[Block] = [Prose((printed.stamp,), tone="warn")] if printed.stamp else []
