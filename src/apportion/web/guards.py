@@ -168,7 +168,8 @@ def bounded(receive: "Receive", most: int) -> "Receive":
 def unexpected(scope: "Scope", error: Exception) -> Problem:
     """The log gets the place and kind of the failure under a number; its words may hold what is nobody's business."""
     number = token_hex(4)
-    frames = "".join(traceback.format_tb(error.__traceback__)[-12:])
+    steps = traceback.extract_tb(error.__traceback__)[-8:]
+    frames = "\n".join(f"  {step.filename}:{step.lineno} in {step.name}" for step in steps)
     words = f": {error}" if os.environ.get("APPORTION_DEBUG") else ""
     LOG.error(
         "failure %s at %s %s: %s%s\n%s", number, scope["method"], scope["path"], type(error).__name__, words, frames
