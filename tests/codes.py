@@ -17,6 +17,7 @@ class Takers:
     methods: dict[str, set[int]] = field(
         default_factory=dict
     )  # classes may have methods of one name with other arguments
+    other_codes: set[tuple[str, str]] = field(default_factory=set)  # a `code` that need not be given may be a program's
     own_methods: dict[tuple[str, str], int | None] = field(default_factory=dict)  # what `self.name` means in a module
 
 
@@ -58,6 +59,8 @@ def add_takers(takers: Takers, module: str, tree: ast.Module) -> None:
             continue
         if place is not None:
             takers.names[module, node.name] = place
+            if "code: str = ''" in ast.unparse(node).split("\n    "):
+                takers.other_codes.add((module, node.name))
 
 
 def add_handed_on(takers: Takers, trees: dict[str, ast.Module]) -> None:
@@ -83,8 +86,23 @@ def place_in_class(node: ast.ClassDef) -> int | None:
     if "code" in names:
         place = names.index("code")
         return place if ast.unparse(fields[place].annotation) == "str" else None
-    is_error = any(isinstance(base, ast.Name) and base.id.endswith("Error") for base in node.bases)
-    return 0 if is_error or node.name == "ApportionError" else None
+    return 0 if is_error(node) and not own_codes(node) else None
+
+
+def is_error(node: ast.ClassDef) -> bool:
+    by_name = any(isinstance(base, ast.Name) and base.id.endswith("Error") for base in node.bases)
+    return by_name or node.name == "ApportionError"
+
+
+def own_codes(node: ast.AST) -> list[ast.expr]:
+    """Of an error that knows its code by itself: what it hands to the class above."""
+    if not isinstance(node, ast.ClassDef) or not is_error(node):
+        return []
+    starts = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+    calls = [call for start in starts if place_of_code(start) is None for call in ast.walk(start)]
+    return [
+        call.args[0] for call in calls if isinstance(call, ast.Call) and ast.unparse(call.func) == "super().__init__"
+    ]
 
 
 def place_of_code(function: ast.FunctionDef) -> int | None:
@@ -118,11 +136,14 @@ class Reach:
 
     def is_guess(self, call: ast.Call) -> bool:
         """A method known by its name alone may be another class's of the same name."""
+        if isinstance(call.func, ast.Name):
+            return self.names.get(call.func.id) in self.takers.other_codes
         return isinstance(call.func, ast.Attribute) and (self.module, call.func.attr) not in self.takers.own_methods
 
 
 def code_values(node: ast.AST, reach: Reach) -> Iterator[ast.expr]:
     """The expressions that stand where a code is taken."""
+    yield from own_codes(node)
     if isinstance(node, ast.FunctionDef):
         names = [argument.arg for argument in node.args.args]
         defaults = dict(zip(reversed(names), reversed(node.args.defaults), strict=False))

@@ -148,13 +148,15 @@ def test_the_scan_for_error_codes_sees_wrappers(tmp_path: Path) -> None:
         "class ApportionError(Exception): ...\nclass PolicyError(ApportionError): ...\n"
         "def refuse(text, code='default-slug'): raise PolicyError(code, text)\n"
         "class Tree:\n    def wrong(self, code): raise PolicyError(code, '')\n"
+        "class GoneError(PolicyError):\n    def __init__(self, what): super().__init__('h-slug', what)\n"
+        "class Prose:\n    code: str = ''\n"
     )
     (tmp_path / "rules.py").write_text(
-        f"from {tmp_path.name}.errors import PolicyError, Problem, refuse as no\n"
+        f"from {tmp_path.name}.errors import GoneError, PolicyError, Problem, Prose, refuse as no\n"
         "PolicyError('a-slug', 'text')\nProblem('here', 'b-slug')\nProblem('here', code='c-slug' if x else 'd-slug')\n"
         "no('text', 'e-slug')\ntree.wrong('f-slug')\nsay(f'error[g-slug]: {x}')\nPolicyError(made_up(), 'text')\n"
-        "def refuse(number, where): ...\nrefuse(1, 'not a code')\n"
+        "def refuse(number, where): ...\nrefuse(1, 'not a code')\nGoneError('such thing')\nProse('text')\n"
     )
     found, computed = codes.error_codes(tmp_path)
-    assert found == {"a-slug", "b-slug", "c-slug", "d-slug", "e-slug", "f-slug", "g-slug", "default-slug"}
+    assert found == {"a-slug", "b-slug", "c-slug", "d-slug", "e-slug", "f-slug", "g-slug", "h-slug", "default-slug"}
     assert computed == ["rules.py:8: made_up()"]
