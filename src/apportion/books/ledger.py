@@ -26,7 +26,7 @@ ENTRIES = pa.schema([
 ])  # fmt: skip
 OWNED = pa.schema([(name, TEXT) for name in ("month", "team", "project", "user", "pool")])
 HASH = re.compile(r"[0-9a-f]{6,64}")
-LONGEST_NUMBER = 19
+NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 
 
 def read_entries(connection: Connection, **filters: object) -> pa.Table:
@@ -59,7 +59,7 @@ def read_owners(connection: Connection) -> pa.Table:
 def find_entries(connection: Connection, text: str, teams: Collection[str] | None, most: int) -> pa.Table:
     """Owners' entries by their number, or whose hash begins so; of some teams, or of all. The bill's own side is nobody's."""
     table = record.entries
-    number = table.c.seq == int(text) if text.isdecimal() and len(text) < LONGEST_NUMBER else false()
+    number = table.c.seq == int(text) if NUMBER.fullmatch(text) else false()
     begun = table.c.hash.startswith(text) if HASH.fullmatch(text) else false()
     own = [] if teams is None else [table.c.team.in_(sorted(teams))]
     some = select(table.c.seq).where(or_(number, begun), table.c.account.not_like(CONTRA + "%"), *own)

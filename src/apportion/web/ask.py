@@ -1,5 +1,6 @@
 """What a request asks: the months, the filters and whose eyes see the answer. Every link that a page shows carries them on."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -18,6 +19,7 @@ from apportion.web.viewer import Deed, Viewer
 
 CARRIED = ("period", "where", "as_of")  # what a link to another page takes along
 FORMATS = (".json", ".csv", ".html")
+DOTS = re.compile(r"\.\.?(\.html)*")  # a browser would take dots alone for a folder: inside a path they get an ending, too
 
 
 class NotThereError(ApportionError):
@@ -136,7 +138,8 @@ class Ask:
 
 def at(room: str, *names: str) -> str:
     """The path of a page about something by name, whatever characters the name has."""
-    return whole("/".join([room, *(quote(name, safe="") for name in names)]))
+    inside = [f"{name}.html" if DOTS.fullmatch(name) else quote(name, safe="") for name in names[:-1]]
+    return whole("/".join([room, *inside, *(quote(name, safe="") for name in names[-1:])]))
 
 
 def whole(path: str) -> str:

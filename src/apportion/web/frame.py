@@ -38,7 +38,7 @@ def version() -> str:
 
 def html(ask: Ask, page: Page, entries: Sequence[Entry], csrf: str) -> HTMLResponse:
     body = (
-        ask.desk.kept(("html", ask.permalink, ask.viewer.teams, ask.viewer.role), lambda: blocks_html(page))
+        ask.desk.kept(("html", ask.permalink, ask.viewer.teams, ask.viewer.deeds), lambda: blocks_html(page))
         if page.is_kept
         else blocks_html(page, csrf)
     )

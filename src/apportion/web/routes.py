@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from apportion.books.audit import acting
 from apportion.errors import ProjectError
-from apportion.web.ask import Ask, NotAllowedError, NotThereError, whole
+from apportion.web.ask import DOTS, Ask, NotAllowedError, NotThereError, whole
 from apportion.web.door.session import csrf_of, is_csrf, viewer_from
 from apportion.web.frame import Entry, asked_path, html, rendered, split_form
 from apportion.web.page import Page
@@ -158,7 +158,9 @@ def names_in(pattern: str, path: str) -> list[str]:
     given = (path.removesuffix(behind) if behind else path).split("/", len(places) - 1)
     if len(given) < len(places):
         raise NotThereError("such page")
-    return [unquote(name) for place, name in zip(places, given, strict=True) if place.startswith("{")]
+    names = [name for place, name in zip(places, given, strict=True) if place.startswith("{")]
+    inside = [name.removesuffix(".html") if DOTS.fullmatch(name) else name for name in names[:-1]]
+    return [unquote(name) for name in (*inside, *names[-1:])]
 
 
 def plain(path: str) -> str:
