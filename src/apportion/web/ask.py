@@ -19,7 +19,7 @@ from apportion.web.viewer import Deed, Viewer
 
 CARRIED = ("period", "where", "as_of")  # what a link to another page takes along
 FORMATS = (".json", ".csv", ".html")
-DOTS = re.compile(r"\.\.?(\.html)*")  # a browser would take dots alone for a folder: inside a path they get an ending, too
+DOTS = re.compile(r"\.\.?(\.html)*")  # alone a browser takes them for a folder: inside a path they get an ending
 
 
 class NotThereError(ApportionError):
