@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fastapi.testclient import TestClient
 
 import apportion
 from apportion.verbs.project import Project
@@ -75,14 +77,14 @@ def test_teams_projects_users_and_runs_are_reached_by_their_links(odd: Project, 
         assert (run["run"], run["owners"]) == (job, [f"{team}/{part}/{user}"])
 
 
-def forms_agree(client: object, text: str) -> dict[str, str]:
+def forms_agree(client: TestClient, text: str) -> dict[str, Any]:
     """The JSON that the page's own link leads to; its permalink gives the page again, and nothing in it is markup from outside."""
     assert "<script>alert" not in text
     assert "<b>bold" not in text
     found = dict(links(text))
-    assert client.get(found["Permalink"]).text == text  # type: ignore[attr-defined]
-    assert client.get(found["CSV"]).headers["content-type"].startswith("text/csv")  # type: ignore[attr-defined]
-    made: dict[str, str] = client.get(found["JSON"]).json()  # type: ignore[attr-defined]
+    assert client.get(found["Permalink"]).text == text
+    assert client.get(found["CSV"]).headers["content-type"].startswith("text/csv")
+    made: dict[str, Any] = client.get(found["JSON"]).json()
     return made
 
 

@@ -6,7 +6,7 @@ from apportion.model.currencies import MINOR_DIGITS, is_money
 from apportion.model.times import Period
 from apportion.reports.statement.build import changed
 from apportion.reports.statement.shape import Change
-from apportion.reports.statement.sums import added, single
+from apportion.reports.statement.sums import Sums, added, single
 from apportion.verbs.project import Project
 from apportion.verbs.statement import BILLED, Wanted, issued
 from apportion.verbs.stating.gather import moved, shelf_of
@@ -36,7 +36,8 @@ def teams_moved(project: Project, period: Period, until_s: int | None = None) ->
     if month is None:
         return []
     owed = added(month.placed, BILLED)
-    past, sums = {}, {}
+    past: Sums = {}
+    sums: Sums = {}
     if before is not None:
         own = work(project, month.policy, period, month.minor, shelf.charges)
         past, sums = added(before.placed, BILLED), added(moved(shelf, month, before, own), BILLED, ["driver", "pool"])

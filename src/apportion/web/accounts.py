@@ -239,7 +239,7 @@ def costliest(mine: Owned, currency: str) -> Rows | None:
 
 def currencies(record: Record) -> dict[str, str]:
     """Of each bill."""
-    return dict(grouped(record.posted, ("bill", "currency")).keys())
+    return {bill: currency for bill, currency in grouped(record.posted, ("bill", "currency"))}
 
 
 def seen_runs(ask: Ask, runs: pa.Table) -> pa.Table:

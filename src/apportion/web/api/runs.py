@@ -8,8 +8,9 @@ from apportion.client.record import Attempt, JobFigures, RunCost, RunPeriod
 from apportion.errors import ProjectError
 from apportion.model.times import parse_period
 from apportion.render.json import portable
+from apportion.reports.cost import Cost
 from apportion.reports.job import JobLine
-from apportion.verbs.cost import Cost, cost
+from apportion.verbs.cost import cost
 from apportion.web.api.asked import Reading, about, is_theirs
 from apportion.web.ask import Ask, NotThereError
 from apportion.web.viewer import Deed

@@ -12,14 +12,14 @@ from apportion.render.sheet import Table
 from apportion.reports.cost import Cost
 from apportion.reports.held import COLUMNS
 from apportion.reports.job import JobLine
-from apportion.reports.report import Column
+from apportion.reports.report import Cell, Column
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
 from apportion.verbs.cost import cost
 from apportion.verbs.owning import Owning, owning
 from apportion.web.accounts import known_names
 from apportion.web.ask import Ask, NotThereError, at
-from apportion.web.page import Block, Chart, Figure, Figures, Link, Page, Prose, Rows
+from apportion.web.page import Block, Chart, Figure, Figures, Link, Page, Prose, Rows, Tone
 from apportion.web.routes import Route
 from apportion.web.viewer import Deed
 
@@ -75,7 +75,7 @@ def explained(ask: Ask, found: Cost) -> str:
 def strip(ask: Ask, found: Cost, line: JobLine) -> Figures:
     unit, why = line.currency, explained(ask, found)
     others = total([-line.credits, -line.adjustments])
-    tone = "good" if found.status == "final" else "warn"
+    tone: Tone = "good" if found.status == "final" else "warn"
     items = [
         Figure("cost", shown(line.owed, unit), why, found.status, tone),
         Figure("its own use", shown(line.direct, unit), why, "charged for what it held or used"),
@@ -118,7 +118,7 @@ def attempts(ask: Ask, found: Cost) -> list[Block]:
 
 def held(ask: Ask, found: Cost) -> list[Block]:
     """What it held, and what it used of that."""
-    by_currency: dict[str, list[tuple[object, ...]]] = {}
+    by_currency: dict[str, list[tuple[Cell, ...]]] = {}
     for currency, views in found.views:
         cells = views.cells()
         by_currency.setdefault(currency, []).append(tuple(cells[column.name] for column in COLUMNS))

@@ -30,7 +30,7 @@ from apportion.web.accounts import (
 )
 from apportion.web.ask import Ask, NotThereError, at
 from apportion.web.frame import Entry
-from apportion.web.page import Block, Chart, Figure, Link, Page, Prose, Rows
+from apportion.web.page import Block, Chart, Figure, Link, Page, Prose, Rows, Tone
 from apportion.web.pages.overview import team_order
 from apportion.web.routes import Route
 
@@ -136,7 +136,7 @@ def budget_figures(ask: Ask, found: Spending | None) -> list[Figure]:
     unit = found.budget.currency
     note = f"{percent(found.share)} of {shown(found.budget.amount, unit)}"
     note += f"; at this pace {shown(found.projected, unit)}" if found.projected is not None else ""
-    tone = "bad" if found.is_over else "warn" if found.will_be_over else "good"
+    tone: Tone = "bad" if found.is_over else "warn" if found.will_be_over else "good"
     left = "over budget by" if found.is_over else "left of the budget"
     return [Figure(left, shown(abs(found.left), unit), ask.link("/quotas", where=None), note, tone)]
 

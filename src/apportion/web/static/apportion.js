@@ -91,7 +91,7 @@ function keyList() {
   box.addEventListener("change", () => { if (box.checked) localStorage.removeItem(OFF); else localStorage.setItem(OFF, "yes"); });
   label.append(box, " Single keys do this");
   const close = made("button", "Close", { type: "button" });
-  close.addEventListener("click", () => panel.close());
+  close.addEventListener("click", () => panel.dispatchEvent(new Event("cancel")));
   panel.append(made("h2", "Keys", { id: "keylist-title" }), list, label, close);
   return panel;
 }
@@ -104,9 +104,10 @@ function keys() {
   const panel = keyList();
   document.body.append(panel);
   for (const place of keyed()) place.setAttribute("aria-keyshortcuts", place.dataset.key);
-  panel.addEventListener("close", () => { document.body.classList.remove("keys"); opener.focus(); });
+  const hide = () => { panel.close(); document.body.classList.remove("keys"); opener.focus(); };
+  panel.addEventListener("cancel", hide);
   opener.addEventListener("click", () => {
-    if (panel.open) { panel.close(); return; }
+    if (panel.open) { hide(); return; }
     document.body.classList.add("keys");
     panel.show();
     panel.querySelector("button").focus();
@@ -114,7 +115,7 @@ function keys() {
   const writing = (target) => target.closest("input:not([type=checkbox]), textarea, select");
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape" && panel.open) { panel.close(); return; }
+    if (event.key === "Escape" && panel.open) { hide(); return; }
     if (event.key === "Escape" && writing(event.target)) { event.target.blur(); return; }
     if (writing(event.target) || localStorage.getItem(OFF)) return;
     const one = keyed().find((place) => place.dataset.key === event.key);
