@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from apportion.books import agreed, deliveries, disputes, ledger, record
 from apportion.books.adding import add
@@ -350,6 +350,11 @@ class Books:
         """Takes the names of users out of closed months; hashes and sums stay."""
         with spoken():
             return erase(self.evidence, self.locks, self.names, asked)
+
+    def erasures(self) -> int:
+        """How often names were taken out."""
+        with spoken(), reading(self.engine) as connection:
+            return connection.scalar(select(func.count()).select_from(record.erasures)) or 0
 
     def renew_names_key(self, why: str) -> None:
         """Where the key is lost, or is to be another: the one that the books were opened with is theirs from now on."""

@@ -1,4 +1,4 @@
-"""`apportion report`: showback, trend, idle, held, coverage, carbon, corrections, reconcile, fairness, nodes, live, anomalies."""
+"""`apportion report`: one command for each report, of the record or of what is computed again."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -42,17 +42,20 @@ class Row(StrEnum):
     pool = "pool"
 
 
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="DIMENSION=NAME",
+        help="Only rows of that name, such as team=vision or pool=h100; of one dimension any, of several all must hold.",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Which:
     """Which part of the record."""
 
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="DIMENSION=NAME",
-            help="Only rows of that name, such as team=vision or pool=h100; of one dimension any, of several all must hold.",
-        ),
-    ] = None
+    where: Only = None
     as_of: Annotated[str, typer.Option("--as-of", metavar="DAY", help="As the books stood at the end of that day.")] = (
         ""
     )
@@ -199,6 +202,56 @@ def anomalies(call: Call) -> Answer:
     return Answer(report_sheet(anomaly_report(found(call.project(), today(), call.bar))))
 
 
+def pools(call: Call) -> Answer:
+    """All pools: what each cost, what stood idle of it, what a unit cost.
+
+    Hours and prices are computed again from the cost lines and usage that the month was posted with.
+    """
+    from apportion.render.sheet import report_sheet
+    from apportion.verbs.periods import one
+    from apportion.verbs.pools import pools as compare
+    from apportion.verbs.report import posted_periods
+
+    project = call.project()
+    period = one(call.months(posted_periods(project)), "report pools")
+    return Answer(report_sheet(compare(project, period, call.bar)))
+
+
+class Time(StrEnum):
+    day = "day"
+    hour = "hour"
+    week = "week"
+
+
+def pool(
+    call: Call,
+    name: Annotated[str, typer.Argument(metavar="POOL", help="As the policy names it.")],
+    by: Annotated[Time, typer.Option(help="What a row is: a day, an hour, or an hour of the week.")] = Time.day,
+) -> Answer:
+    """One pool: what became of its capacity, and what a unit cost.
+
+    Used, held or reserved without use, idle, down: together all that there was.
+    """
+    from apportion.render.sheet import report_sheet
+    from apportion.verbs.periods import one
+    from apportion.verbs.pools import pool as ask
+    from apportion.verbs.report import posted_periods
+
+    project = call.project()
+    period = one(call.months(posted_periods(project)), "report pool")
+    return Answer(report_sheet(ask(project, name, period, by.value, call.bar)))
+
+
+def waste(call: Call, where: Only = None) -> Answer:
+    """The runs that held the most without using it, and what that cost."""
+    from apportion.render.sheet import report_sheet
+    from apportion.verbs.report import posted_periods
+    from apportion.verbs.waste import waste as find
+
+    project = call.project()
+    return Answer(report_sheet(find(project, call.months(posted_periods(project)), where or ())))
+
+
 def answer(call: Call, name: str, which: Which, **options: str) -> Answer:
     from apportion.render.sheet import report_sheet
     from apportion.verbs.report import posted_periods, report
@@ -216,7 +269,21 @@ def add_to(app: typer.Typer) -> None:
         rich_markup_mode=None,
         help="Showback, trend, idle, held, corrections, reconcile and more.",
     )
-    for command in (showback, trend, idle, held, coverage, carbon, corrections, reconcile, fairness, nodes):
+    for command in (
+        showback,
+        trend,
+        idle,
+        held,
+        coverage,
+        carbon,
+        corrections,
+        reconcile,
+        fairness,
+        nodes,
+        pools,
+        pool,
+        waste,
+    ):
         verb(group, command.__name__, period=True)(command)
     for command in (live, anomalies):
         verb(group, command.__name__)(command)

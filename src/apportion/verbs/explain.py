@@ -56,6 +56,7 @@ class Explanation:
     steps: tuple[Node, ...]
     also: tuple[str, ...] = ()
     basis: str = ""
+    evidence: str = ""  # how much it was computed from, as the title says
 
 
 def explain(project: Project, what: str, period: Period | str, step: Step = silent) -> Explanation:
@@ -100,12 +101,12 @@ def explain_rows(project: Project, target: Target, ground: Ground, computed: Com
     posted = None if ground.posted is None else target.pick(ground.posted)
     if posted is not None:
         refuse_tampered(target, rows, posted, period)
-    figures = figures_of(rows, exact, posted)
+    figures, evidence = figures_of(rows, exact, posted), evidence_of(computed)
     return Explanation(
         period=str(period),
         kind=target.kind,
         name=target.name,
-        title=title_of(target, figures, computed, period),
+        title=f"{said(target, figures)} for {period}: {state_of(figures)} from {evidence}.",
         policy=short(ground.policy),
         head=project.books.head(),
         figures=figures,
@@ -115,6 +116,7 @@ def explain_rows(project: Project, target: Target, ground: Ground, computed: Com
         ),
         also=target.also,
         basis=basis_of(ground.policy),
+        evidence=evidence,
     )
 
 
@@ -199,22 +201,24 @@ def figures_of(rows: pa.Table, exact: Sequence[int], posted: pa.Table | None) ->
     )
 
 
-def title_of(target: Target, figures: Sequence[Figure], computed: Computed, period: Period) -> str:
-    figured = amounts({figure.currency: figure.planned for figure in figures})
+def state_of(figures: Sequence[Figure]) -> str:
     posted = bool(figures) and all(figure.posted is not None for figure in figures)
-    state = "posted, and the same when computed again" if posted else "not posted yet, computed"
+    return "posted, and the same when computed again" if posted else "not posted yet, computed"
+
+
+def evidence_of(computed: Computed) -> str:
     lines = sum(len(part.world.cost_lines) for part in computed.parts)
     workloads = {work for part in computed.parts for work in part.plan.trace.setting.workforce.ids.to_pylist()}
-    evidence = f"{counted(lines, 'cost line')} and the usage of {counted(len(workloads), 'workload')}"
-    return f"{said(target, figured)} for {period}: {state} from {evidence}."
+    return f"{counted(lines, 'cost line')} and the usage of {counted(len(workloads), 'workload')}"
 
 
-def said(target: Target, amounts: str) -> str:
+def said(target: Target, figures: Sequence[Figure]) -> str:
+    figured = amounts({figure.currency: figure.planned for figure in figures})
     if target.kind == "pool":
-        return f"Pool {target.name} shares {amounts}"
+        return f"Pool {target.name} shares {figured}"
     if target.kind == "posting":
-        return f"Posting {target.name} ({posting_text(target)}) is {amounts}"
-    return f"{target.name} {'holds' if target.name in SYSTEM_OWNERS else 'owes'} {amounts}"
+        return f"Posting {target.name} ({posting_text(target)}) is {figured}"
+    return f"{target.name} {'holds' if target.name in SYSTEM_OWNERS else 'owes'} {figured}"
 
 
 def called(target: Target) -> str:

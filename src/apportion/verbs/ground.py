@@ -13,6 +13,7 @@ from apportion.policy.document import Policy
 from apportion.verbs.agreement import policy_for, policy_of_version
 from apportion.verbs.plan import Computed, compute
 from apportion.verbs.project import Project
+from apportion.verbs.report import Reading, read_record
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import Pins, pins_of, pins_of_run
 
@@ -28,10 +29,11 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """How to get at the ground of a month, and at the plan that was made on it."""
+    """How to get at the ground of a month, at the plan that was made on it, and at what is posted."""
 
     ground: Callable[[Project, Period], Ground]
     compute: Callable[[Project, Period, Policy, Pins], Computed]
+    read: Reading = read_record
 
 
 def ground_of(project: Project, period: Period) -> Ground:

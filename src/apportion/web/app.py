@@ -1,6 +1,8 @@
 """The server: pages and API over one project, in as many processes as one likes."""
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -18,18 +20,20 @@ from apportion.web.guards import add_guards
 from apportion.web.pages import ACTIONS, DOWNLOADS, ROUTES
 from apportion.web.routes import add_pages
 from apportion.web.telling import telling
+from apportion.web.warm import warming
 
 FOLDER = "APPORTION_SERVED"  # how several processes learn which project they serve
 
 
-def create_app(folder: Path) -> FastAPI:
+def create_app(folder: Path, *, warm: bool = False) -> FastAPI:
+    """`warm`: the newest month is computed before anybody asks."""
     app = FastAPI(
         title="Apportion",
         version=__version__,
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
-        lifespan=telling,
+        lifespan=beside if warm else telling,
     )
     app.state.desk = Desk(folder)
     app.state.door = Door(app.state.desk)
@@ -43,6 +47,13 @@ def create_app(folder: Path) -> FastAPI:
     return app
 
 
+@asynccontextmanager
+async def beside(app: FastAPI) -> AsyncIterator[None]:
+    """What goes on beside the requests."""
+    async with telling(app), warming(app):
+        yield
+
+
 def served() -> FastAPI:
     """For a server that starts its processes by itself."""
-    return create_app(Path(os.environ[FOLDER]))
+    return create_app(Path(os.environ[FOLDER]), warm=True)

@@ -9,9 +9,11 @@ from typing import Any, Generic, TypeVar
 from apportion.books.open import Books
 from apportion.model.times import Period
 from apportion.reports.report import Record
+from apportion.verbs.ground import Ground, Means, ground_of
 from apportion.verbs.project import Project, open_project
 from apportion.verbs.report import read_record
 from apportion.verbs.settings import FILE
+from apportion.web.bench import Bench
 from apportion.web.verifying import Verifying
 
 KEPT = 512  # answers
@@ -31,6 +33,15 @@ class Desk:
         self._lasting: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
         self._lock = threading.Lock()
         self.verifying = Verifying()
+        self.bench = Bench()
+
+    @property
+    def means(self) -> Means:
+        """For explanations: what the record says is kept as all answers are, what was computed is on the bench."""
+        return Means(self._ground, self.bench.compute, self.record)
+
+    def _ground(self, project: Project, period: Period) -> Ground:
+        return self.kept(("ground", str(period)), lambda: ground_of(project, period))
 
     @property
     def project(self) -> Project:

@@ -39,10 +39,15 @@ def clause(policy: Policy, what: str, *path: str | int) -> Node:
     return Node(f"{what}: {policy.file}:{line}  {short}", {"file": policy.file, "line": line, "text": text})
 
 
+def of_adjustment(policy: Policy, what: str, number: int) -> Node:
+    rule, node = policy.adjustments[number], clause(policy, what, "adjustments", number)
+    return Node(node.text, {**node.facts, "why": rule.why, "team": rule.team})
+
+
 def adjustment_clauses(policy: Policy, team: str | None, pool: str) -> tuple[Node, ...]:
     """The adjustments that may touch a team's charges in a pool, with their reasons."""
     return tuple(
-        clause(policy, f"adjusted because of {rule.why!r}, paid by {rule.sponsor}{agreed(rule)}", "adjustments", number)
+        of_adjustment(policy, f"adjusted because of {rule.why!r}, paid by {rule.sponsor}{agreed(rule)}", number)
         for number, rule in enumerate(policy.adjustments)
         if rule.pool in (None, pool) and (team is None or rule.team in (None, team))
     )
@@ -57,7 +62,7 @@ def agreed(rule: Adjustment) -> str:
 def sponsored_clauses(policy: Policy, team: str, pool: str) -> tuple[Node, ...]:
     """What a team pays for others."""
     rules = [
-        clause(policy, f"sponsors {rule.why!r}{agreed(rule)}", "adjustments", number)
+        of_adjustment(policy, f"sponsors {rule.why!r}{agreed(rule)}", number)
         for number, rule in enumerate(policy.adjustments)
         if rule.sponsor == team and rule.pool in (None, pool)
     ]

@@ -89,7 +89,7 @@ def followers_node(placed: Placed) -> tuple[Node, ...]:
     amounts = " and ".join(shown(amount, currency) for currency, amount in sums.items())
     kinds = ", ".join(sorted(filter(None, pc.unique(rows["ChargeCategory"]).to_pylist())))
     text = f"{counted(len(rows), 'line')} that are not usage ({kinds}), {amounts} in all, follow the charges of their account and service"
-    return (Node(text, {"count": len(rows), "sums": sums}, top_lines(rows)),)
+    return (Node(text, {"count": len(rows), "sums": sums, "kinds": kinds}, top_lines(rows)),)
 
 
 def top_lines(rows: pa.Table) -> tuple[Node, ...]:

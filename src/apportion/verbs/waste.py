@@ -1,0 +1,63 @@
+"""The runs that held the most without using it, from the charges of a month."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.model.times import Period
+from apportion.reports.groups import NOBODY
+from apportion.reports.held import QUANTITIES
+from apportion.reports.report import Record, Report
+from apportion.reports.waste import Held
+from apportion.reports.waste import waste as make_report
+from apportion.verbs.periods import label
+from apportion.verbs.project import Project
+from apportion.verbs.report import Reading, only, read_filters, read_record
+
+KEYS = ("period", "workload", "bill", "pool", "team", "project", "user", "unit", "per_unit")
+SUMS = (*QUANTITIES, "waste")
+
+
+def waste(
+    project: Project, periods: Sequence[Period], where: Sequence[str] = (), read: Reading = read_record
+) -> Report:
+    """`where` as in other reports; `read` for those who see only a part of the record."""
+    months = list(periods)
+    record = read(project, months, None)
+    filters = read_filters(where)
+    some = only(with_workloads(project, record, months), filters, "held")
+    return make_report(label(months), held_by_runs(project, some), record.head, record.policies)
+
+
+def with_workloads(project: Project, record: Record, months: Sequence[Period]) -> Record:
+    """The charges of the owners in a record, with their workloads."""
+    teams = pc.unique(record.posted["team"])
+    where = pc.field("period").isin([str(month) for month in months]) & pc.field("team").isin(teams)
+    charges = project.books.scan("charges", columns=[*KEYS, *SUMS], where=where & pc.field("waste").is_valid())
+    return Record(record.period, record.posted, record.head, record.policies, charges)
+
+
+def held_by_runs(project: Project, record: Record) -> list[Held]:
+    if record.charges is None or not len(record.charges):
+        return []
+    summed = record.charges.group_by(list(KEYS)).aggregate([(name, "sum") for name in SUMS])
+    rows = summed.rename_columns([name.removesuffix("_sum") for name in summed.column_names]).to_pylist()
+    currencies = dict(zip(*(record.posted[name].to_pylist() for name in ("bill", "currency")), strict=True))
+    runs = runs_of(project, pc.unique(record.charges["workload"]))
+    groups: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        run, name = runs.get(row["workload"], (row["workload"], ""))
+        owner = "/".join(filter(None, (row["team"], row["project"] or NOBODY, row["user"])))
+        groups[run, name, owner, currencies[row["bill"]]].append(row)
+    return [Held(*key, tuple(found)) for key, found in groups.items()]
+
+
+def runs_of(project: Project, workloads: pa.Array) -> dict[str, tuple[str, str]]:
+    """Of each workload its run, and what that is called."""
+    found = project.books.scan(
+        "workloads", columns=["workload", "run", "name"], where=pc.field("workload").isin(workloads)
+    )
+    return {row["workload"]: (row["run"] or row["workload"], row["name"] or "") for row in found.to_pylist()}
