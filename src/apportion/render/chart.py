@@ -208,3 +208,70 @@ def bullets(values: Sequence[Mapping[str, Any]], marks: Sequence[Mapping[str, An
             ticks(limits, size=26, thickness=4),
         ],
     }
+
+
+# What became of capacity: what was used has colours, what was not is grey as idle always is.
+SPENT = {
+    "used": "#0072b2",
+    "use not measured": "#9ad3f2",
+    "held unused": "#e69f00",
+    "reserved unused": "#cc79a7",
+    "idle": GREYS["_idle"],
+    "down": GREYS["_unallocated"],
+}
+WHY = {
+    "usage": "#0072b2",
+    "burst": "#56b4e9",
+    "idle": GREYS["_idle"],
+    "overhead": "#009e73",
+    "credit": "#b8a800",
+    "adjustment": "#cc79a7",
+    "subsidy": "#d55e00",
+    "recovery": "#8f4a73",
+}
+
+
+def price_steps(values: Sequence[Mapping[str, Any]], unit: str) -> Spec:
+    """What a unit cost in each stretch of time. A value is {at, price, shown}; the first of each day has its name on the axis."""
+    days = list({str(value["at"])[:10]: str(value["at"]) for value in reversed(values)}.values())[::-1]
+    axis = {"values": days, "labelExpr": "slice(datum.value, 8, 10)", "labelAngle": 0, "labelOverlap": True}
+    return {
+        **base(values, height=180),
+        "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "color": COLOURS[0], "tooltip": True},
+        "encoding": {
+            "x": {"field": "at", "type": "ordinal", "title": "day", "axis": axis},
+            "y": {"field": "price", "type": "quantitative", "title": unit},
+            "tooltip": [{"field": name, "type": "nominal"} for name in ("at", "shown")],
+        },
+    }
+
+
+def heat(values: Sequence[Mapping[str, Any]], days: Sequence[str], unit: str) -> Spec:
+    """Hours by days of the week, the more the darker. A value is {day, hour, amount, shown}."""
+    return {
+        **base(values, height=210),
+        "mark": {"type": "rect", "cornerRadius": 2, "color": GREYS["_unallocated"], "tooltip": True},
+        "encoding": {
+            "x": {"field": "hour", "type": "ordinal", "title": "hour", "axis": {"labelAngle": 0, "labelOverlap": True}},
+            "y": {"field": "day", "type": "ordinal", "title": None, "sort": list(days)},
+            "opacity": {"field": "amount", "type": "quantitative", "title": unit, "scale": {"range": [0.06, 1]}},
+            "tooltip": [{"field": name, "type": "nominal"} for name in ("day", "hour", "shown")],
+        },
+    }
+
+
+def stacked_parts(values: Sequence[Mapping[str, Any]], order: Sequence[str], unit: str) -> Spec:
+    """A bar for each pool, a colour for each reason. A value is {pool, reason, amount, shown}."""
+    reasons = [reason for reason in WHY if any(value["reason"] == reason for value in values)]
+    others = sorted({str(value["reason"]) for value in values} - set(reasons))
+    y = {"field": "pool", "type": "nominal", "sort": list(order), "title": None, "axis": {"labelLimit": 140}}
+    return {
+        **base(values, height=max(50, 28 * len(order))),
+        "mark": {"type": "bar", "height": {"band": 0.7}, "tooltip": True},
+        "encoding": {
+            "y": y,
+            "x": {"field": "amount", "type": "quantitative", "title": unit, "stack": "zero"},
+            "color": colour_by("reason", WHY, [*reasons, *others]),
+            "tooltip": [{"field": name, "type": "nominal"} for name in ("pool", "reason", "shown")],
+        },
+    }

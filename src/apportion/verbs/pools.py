@@ -6,6 +6,8 @@ from datetime import datetime
 from fractions import Fraction
 from zoneinfo import ZoneInfo
 
+import pyarrow as pa
+
 from apportion.engine.capacity import Spent, spent_of
 from apportion.errors import ProjectError
 from apportion.model.money import GRAIN
@@ -19,6 +21,7 @@ from apportion.reports.capacity import pools as all_pools
 from apportion.reports.groups import narrowed
 from apportion.reports.report import Report
 from apportion.verbs.agreement import basis_of
+from apportion.verbs.explaining.lines import Placed, lines_node, placed_lines
 from apportion.verbs.explaining.prices import measure_of
 from apportion.verbs.ground import Means, afresh
 from apportion.verbs.periods import as_period
@@ -105,3 +108,10 @@ def held_price(pool: Pool) -> Fraction:
     """Which part of a unit that is held without use is not charged as use."""
     scale = {"used": Fraction(1), "blend": 1 - pool.driver.alpha}
     return scale.get(pool.driver.kind, Fraction(0))
+
+
+def lines_behind(means: Means, project: Project, name: str, period: Period) -> str:
+    """`744 cost lines: 300,000.00 USD`: of the month itself and late on its bills."""
+    computed = computed_month(means, project, period)
+    parts = [placed_lines(part).of(name) for part in computed.parts]
+    return lines_node(Placed(pa.concat_tables(parts)), name).text

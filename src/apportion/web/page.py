@@ -65,13 +65,14 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Paragraphs; `code` is shown as it is."""
+    """Paragraphs; `code` is shown as it is. `numbered`: sentences that one can point to."""
 
     paragraphs: tuple[str, ...] = ()
     heading: str = ""
     code: str = ""
     links: tuple[Link, ...] = ()
     tone: Tone = ""
+    numbered: bool = False
     kind: Literal["prose"] = "prose"
 
 

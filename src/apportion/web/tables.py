@@ -5,7 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from apportion.render.sheet import Table
-from apportion.reports.report import Cell, Column
+from apportion.reports.report import Cell, Column, Report
 from apportion.reports.sums import total
 
 
@@ -43,3 +43,9 @@ def fronted(table: Table, *names: str) -> Table:
         rows=tuple(tuple(row[n] for n in order) for row in table.rows),
         totals=tuple(table.totals[n] for n in order) if table.totals else (),
     )
+
+
+def records(made: Report, place: int = 0) -> list[dict[str, Cell]]:
+    """The rows of one section by the names of their columns."""
+    names = [column.name for column in made.columns]
+    return [dict(zip(names, row, strict=True)) for row in made.sections[place].rows] if made.sections else []

@@ -1,0 +1,68 @@
+"""What pages ask of a month that is computed again: kept as all answers are, and cut to what the viewer may see before it is."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import pyarrow.compute as pc
+
+from apportion.errors import ProjectError
+from apportion.reports.report import Report
+from apportion.verbs.explain import Explanation, explain_by
+from apportion.verbs.explaining.seen import seen_by, visible
+from apportion.verbs.ground import Means
+from apportion.verbs.pools import pool_by, pools_by
+from apportion.web.ask import Ask, NotThereError
+
+Found = TypeVar("Found")
+
+
+def at_bench(ask: Ask, name: tuple[object, ...], find: Callable[[Means], Found]) -> Found:
+    """One at a time: the answer is of the month that was asked for."""
+
+    def make() -> Found:
+        with ask.desk.bench.alone():
+            return find(ask.desk.means)
+
+    return ask.desk.kept(("bench", str(ask.month), ask.viewer.teams, *name), make)
+
+
+def seen_pools(ask: Ask) -> frozenset[str] | None:
+    """Those that the viewer's teams were charged from; None is all of them."""
+    if ask.viewer.teams is None:
+        return None
+    posted = ask.record(ask.project, [ask.month]).posted
+    return frozenset(pc.unique(posted["pool"]).to_pylist()) - {""}
+
+
+def all_pools(ask: Ask) -> Report:
+    only = seen_pools(ask)
+    return at_bench(ask, ("pools",), lambda means: pools_by(means, ask.project, ask.month, only))
+
+
+def one_pool(ask: Ask, name: str, by: str) -> Report:
+    require_pool(ask, name)
+    return at_bench(ask, ("pool", name, by), lambda means: pool_by(means, ask.project, name, ask.month, by))
+
+
+def require_pool(ask: Ask, name: str) -> None:
+    """Before anything is computed."""
+    only = seen_pools(ask)
+    if only is not None and name not in only:
+        raise NotThereError("such pool")
+
+
+def explained(ask: Ask, what: str) -> Explanation:
+    teams = ask.viewer.teams
+    if teams is None:
+        return at_bench(ask, ("explain", what), lambda means: explain_by(means, ask.project, what, ask.month))
+    full = visible(ask.project, what, ask.month, ask.record(ask.project, [ask.month]), teams)
+    if full is None:
+        raise NotThereError("such figure")
+    try:
+        return at_bench(
+            ask, ("explain", full), lambda means: seen_by(explain_by(means, ask.project, full, ask.month), teams)
+        )
+    except ProjectError as error:
+        if error.code != "unknown-figure":
+            raise
+        raise NotThereError("such figure") from None  # its hint would name all teams

@@ -1,0 +1,134 @@
+"""`/idle`: what stood idle and why, who carries it, what was held without use, when, and which runs wasted the most."""
+
+from collections import defaultdict
+from decimal import Decimal
+
+from apportion.model.rows import SYSTEM_OWNERS
+from apportion.render.chart import heat, number
+from apportion.render.sheet import Table, report_sheet
+from apportion.reports.capacity import WEEK
+from apportion.reports.report import Column, Report
+from apportion.reports.sums import total
+from apportion.reports.waste import OTHERS
+from apportion.reports.words import shown
+from apportion.verbs.waste import waste
+from apportion.web.ask import Ask, at
+from apportion.web.computing import all_pools, one_pool
+from apportion.web.frame import Entry
+from apportion.web.page import Block, Chart, Figure, Figures, Page, Prose, Rows
+from apportion.web.routes import Route
+from apportion.web.tables import records
+
+
+def idle(ask: Ask) -> Page:
+    made = ask.report("idle")
+    held, runs = ask.report("held", by="team"), wasted(ask)
+    blocks: list[Block] = [figures(ask, made, held), *causes(ask, made), *when(ask)]
+    blocks += [*by_owner(ask, held), *by_run(ask, runs)]
+    where = "".join(f" --where {one}" for one in ask.query.get("where", ()))
+    asked = f"--period {ask.period}{where}"
+    more = f"`apportion report held {asked}` and `apportion report waste {asked}` have what was held without use."
+    return Page(
+        "idle",
+        made.title,
+        tuple(blocks),
+        command=f"apportion report idle {asked}",
+        notes=(*report_sheet(made).notes, more),
+    )
+
+
+def wasted(ask: Ask) -> Report:
+    key = ("waste", ask.period, ask.filters, ask.viewer.teams)
+    return ask.desk.kept(key, lambda: waste(ask.project, ask.months, ask.filters, ask.record))
+
+
+def figures(ask: Ask, made: Report, held: Report) -> Figures:
+    """Idle by its cause, and what holding without use cost."""
+    items: list[Figure] = []
+    for place, section in enumerate(made.sections):
+        items.append(Figure("idle", shown(section.bill, section.currency), ask.link("/ledger")))
+        sums: dict[str, list[Decimal]] = defaultdict(list)
+        for row in records(made, place):
+            if isinstance(row["amount"], Decimal):
+                sums[str(row["cause"])].append(row["amount"])
+        items += [
+            Figure(cause or "other", shown(total(found), section.currency)) for cause, found in sorted(sums.items())
+        ]
+    items += [
+        Figure(
+            "held without use",
+            shown(section.bill, section.currency),
+            note="inside what was charged, or idle of cause held",
+        )
+        for section in held.sections
+        if section.bill
+    ]
+    return Figures(tuple(items))
+
+
+def causes(ask: Ask, made: Report) -> list[Block]:
+    blocks: list[Block] = []
+    for table in report_sheet(made).tables[: len(made.sections)]:
+        pools = [str(row[0]) for row in table.rows]
+        teams = [str(row[2]) for row in table.rows]
+        links = {
+            "pool": [ask.link(at("/pools", name), where=None) if name else "" for name in pools],
+            "owner": ["" if team in SYSTEM_OWNERS else ask.link(at("/teams", team), where=None) for team in teams],
+            "amount": [ask.explained(f"team:{team}") for team in teams],
+        }
+        blocks.append(
+            Rows(table, "What stood idle, why, and who carries it", links, "amount", empty="Nothing stood idle.")
+        )
+    return blocks
+
+
+def when(ask: Ask) -> list[Block]:
+    """Over all pools that price what stands idle, at the price of its hour; for those who see all of it, in one month."""
+    if ask.viewer.teams is not None or len(ask.months) != 1:
+        return []
+    wanted = {one.removeprefix("pool=") for one in ask.filters if one.startswith("pool=")}
+    index = all_pools(ask)
+    sums: dict[str, list[Decimal]] = defaultdict(list)
+    named = dict.fromkeys(str(row["pool"]) for row in records(index) if row["capacity"])
+    for name in named:
+        for row in records(one_pool(ask, name, "week")) if not wanted or name in wanted else ():
+            if isinstance(row["idle_cost"], Decimal):
+                sums[str(row["hour"])].append(row["idle_cost"])
+    if not any(total(found) for found in sums.values()):
+        return []
+    return [heat_map({hour: total(found) for hour, found in sums.items()}, index.sections[0].currency)]
+
+
+def heat_map(sums: dict[str, Decimal], currency: str) -> Chart:
+    order = sorted(sums, key=lambda hour: (WEEK.index(hour[:3]), hour))
+    values = [
+        {"day": hour[:3], "hour": hour[4:], "amount": number(sums[hour]), "shown": shown(sums[hour], currency)}
+        for hour in order
+    ]
+    columns = (Column("hour", "hour of the week"), Column("amount", "idle", "money"))
+    table = Table(columns, tuple((hour, sums[hour]) for hour in order), (None, total(sums.values())), currency)
+    says = f"What stood idle in {currency}, at the price of its hour, by hour and day of the week: the more the darker."
+    return Chart("When it stood idle", says, heat(values, WEEK, currency), Rows(table))
+
+
+def by_owner(ask: Ask, held: Report) -> list[Block]:
+    """What was measured of it."""
+    blocks: list[Block] = []
+    for table in report_sheet(held).tables:
+        teams = [str(row[0]) for row in table.rows]
+        links = {"owner": ["" if team in SYSTEM_OWNERS else ask.link(at("/teams", team), where=None) for team in teams]}
+        blocks.append(Rows(table, f"Held and used, by team, in {table.currency}", links, "waste"))
+    return blocks or [Prose((held.title,), "Held and used")]
+
+
+def by_run(ask: Ask, runs: Report) -> list[Block]:
+    blocks: list[Block] = []
+    for table in report_sheet(runs).tables:
+        names = ["" if row[0] == OTHERS else str(row[0]) for row in table.rows]
+        links = {"run": [ask.link(at("/runs", name), where=None) if name else "" for name in names]}
+        links["waste"] = [ask.explained(f"job:{name}") if name else "" for name in names]
+        blocks.append(Rows(table, "Runs that held the most without using it", links, "waste"))
+    return blocks
+
+
+ROUTES = (Route("/idle", idle, entry=Entry("Idle", "/idle", "i")),)
