@@ -82,8 +82,9 @@ def method_text(rule: Pool) -> str:
 
 def measures_of(computed: Computed, name: str) -> tuple[Measured, ...]:
     """Of the month itself: what is late on its bills is priced by the use of another."""
-    found = computed.once(("spent", name), lambda: spent_of(computed.plan.own, name))
-    return tuple(measured(computed, name, spent) for spent in found)
+    return computed.once(
+        ("spent", name), lambda: tuple(measured(computed, name, spent) for spent in spent_of(computed.plan.own, name))
+    )
 
 
 def measured(computed: Computed, name: str, spent: Spent) -> Measured:

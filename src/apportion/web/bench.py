@@ -21,6 +21,9 @@ class Bench:
         self._kept: OrderedDict[Hashable, Computed] = OrderedDict()
         self._lock = threading.RLock()
 
+    def __len__(self) -> int:
+        return len(self._kept)
+
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Around all that reads a computed month."""

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from apportion.errors import ApportionError
 from apportion.model.times import parse_period
-from apportion.verbs.pools import computed_month
+from apportion.verbs.pools import pools_by
 from apportion.verbs.report import posted_periods
 from apportion.web.desk import Desk
 
@@ -43,5 +43,6 @@ def once(desk: Desk, seen: str) -> str:
     head = desk.books.head()
     months = sorted(posted_periods(desk.project)) if head != seen else ()
     if months:
-        computed_month(desk.means, desk.project, parse_period(months[-1]))
+        with desk.bench.alone():
+            pools_by(desk.means, desk.project, parse_period(months[-1]))
     return head

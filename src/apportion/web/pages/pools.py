@@ -133,7 +133,7 @@ def capacity(made: Report) -> list[Block]:
         own = [row for row in rows if row["unit"] == unit]
         values = [
             {
-                "day": str(row["day"])[5:],
+                "day": str(row["day"]),
                 "owner": said,
                 "amount": number(amount),
                 "shown": f"{hours_of(amount)} {unit}-hours",
