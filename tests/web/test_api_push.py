@@ -61,7 +61,11 @@ def lines(*rows: dict[str, Any]) -> bytes:
 
 
 def send(client: TestClient, body: bytes, key: str = "k", url: str = URL, **headers: str) -> Any:
-    return client.post(url, content=body, headers={"Idempotency-Key": key, "Content-Type": LINES, **headers})
+    return client.post(
+        url,
+        content=body,
+        headers={"Idempotency-Key": key, "Content-Type": LINES, "Sec-Fetch-Site": "same-origin", **headers},
+    )
 
 
 def usage(project: Project) -> list[tuple[str, int, int]]:

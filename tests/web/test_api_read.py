@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 
 import apportion
+from apportion.reports.live import live_report
+from apportion.verbs.live import live
 from apportion.verbs.project import Project
 from apportion.verbs.statement import Wanted, statements
+from apportion.web.ask import today
 from tests.web import world
 from tests.web.conftest import Clients
 
@@ -91,7 +94,7 @@ def test_postings_come_in_parts_and_add_up(clients: Clients, small: Project) -> 
         if not (cursor := part["next"]):
             break
     numbers = [one["seq"] for one in found]
-    assert numbers == sorted(set(numbers))
+    assert numbers == sorted(set(numbers), reverse=True)
     sums: dict[str, Decimal] = {}
     for one in found:
         sums[one["team"]] = sums.get(one["team"], Decimal(0)) + Decimal(one["amount"])
@@ -168,7 +171,8 @@ def test_what_one_may_not_see_is_not_there(clients: Clients) -> None:
 READ = (
     "/periods", "/teams", "/teams/vision", "/projects", "/users", "/pools", "/pools/gpus", "/postings", "/disputes", "/disputes/1", "/adjustments",
     "/statements", "/statements/2026-10/vision", "/runs/11001", "/me", "/reports/showback", "/reports/trend", "/reports/idle", "/reports/held",
-    "/reports/coverage", "/reports/corrections", "/postings?limit=1000", "/reports/held?by=pool",
+    "/reports/coverage", "/reports/corrections", "/postings?limit=1000", "/reports/held?by=pool", "/budgets", "/live", "/live?by=pool", "/search?q=a",
+    "/search?q=zebra", "/search?q=9941", "/search?q=halcyon",
 )  # fmt: skip
 
 
@@ -176,13 +180,23 @@ READ = (
 def test_no_word_of_another_team_is_said(clients: Clients, path: str) -> None:
     answer = clients("viewer").get(ROOT + path)
     assert answer.status_code == 200, answer.text
-    assert not [word for word in world.SECRET if word in answer.text]
+    asked = path.partition("?q=")[2] or "-"
+    assert not [word for word in world.SECRET if word in answer.text.replace(f'"asked":"{asked}"', "")]
 
 
 @pytest.mark.parametrize("path", READ)
 def test_who_has_no_team_sees_none(clients: Clients, path: str) -> None:
-    text = clients("nobody").get(ROOT + path).text
+    asked = path.partition("?q=")[2] or "-"
+    text = clients("nobody").get(ROOT + path).text.replace(f'"asked":"{asked}"', "")
     assert not [word for word in (*world.SECRET, "grace", "detect") if word in text]
+
+
+def test_live_and_search_are_the_verbs_own(clients: Clients, small: Project) -> None:
+    made = live_report(live(small, today()))
+    assert get(clients, "admin", "/live")["title"] == made.title
+    found = get(clients, "viewer", "/search", q="detect")
+    assert (found["hits"][0]["kind"], found["hits"][0]["names"]) == ("project", ["vision", "detect"])
+    assert get(clients, "viewer", "/search", q="zebra")["hits"] == []
 
 
 def test_policies_and_health_are_for_those_who_see_all(clients: Clients) -> None:
@@ -222,7 +236,7 @@ def test_what_is_wrong_is_said_as_a_problem(clients: Clients, path: str, status:
 
 def test_other_refusals_are_problems_too(clients: Clients) -> None:
     client = clients("admin")
-    assert client.delete(f"{ROOT}/teams").json()["code"] == "wrong-method"
+    assert client.delete(f"{ROOT}/teams", headers={"Sec-Fetch-Site": "same-origin"}).json()["code"] == "wrong-method"
     assert client.get(f"{ROOT}/teams", headers={"Accept": "text/csv"}).json()["code"] == "not-acceptable"
     client.cookies.clear()
     answer = client.get(f"{ROOT}/teams")

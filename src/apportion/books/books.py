@@ -1,6 +1,6 @@
 """The books as the rest of the program sees them: the only writer of evidence and record."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from apportion.books.hooks import Hooks
 from apportion.books.ingest import ingest
 from apportion.books.locks import Locks
 from apportion.books.names import Names
-from apportion.books.paged import read_page
 from apportion.books.post import post
 from apportion.books.proposals import Proposals
 from apportion.books.pseudonyms import Asked
@@ -296,13 +295,6 @@ class Books:
         """Period, owner and number of every statement that has one."""
         with spoken(), reading(self.engine) as connection:
             return read_invoices(connection)
-
-    def page(
-        self, after: int, limit: int, periods: Sequence[str] | None, where: Mapping[str, Sequence[str]]
-    ) -> pa.Table:
-        """Owners' entries behind a number, of some months or all; `where` are names by dimension."""
-        with spoken(), reading(self.engine) as connection:
-            return read_page(connection, after, limit, periods, where)
 
     def runs(self, kind: str = "") -> list[StoredRun]:
         """Of all kinds or one, oldest first."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
-from apportion.client import record, shapes
+from apportion.client import agreed, record, shapes
 from apportion.client.rows import Table, Timed
 from apportion.client.shapes import Listed, Shape
 from apportion.client.wire import Query, Wire
@@ -114,6 +114,44 @@ class Client(Wire):
 
     def give_credit(self, credit: record.Credit) -> record.Credited:
         return record.Credited.model_validate(self.post("/adjustments", credit.model_dump()))
+
+    def budgets(self, period: str = "") -> Iterator[agreed.Budget]:
+        return self._each("/budgets", agreed.Budget, {"period": period})
+
+    def set_budget(self, owner: str, amount: str, since: str, why: str = "") -> agreed.BudgetSet:
+        given = agreed.BudgetWish(owner=owner, amount=amount, since=since, why=why)
+        return agreed.BudgetSet.model_validate(self.post("/budgets", given.model_dump()))
+
+    def drafts(self, status: str = "") -> Iterator[agreed.Draft]:
+        return self._each("/drafts", agreed.Draft, {"status": status})
+
+    def draft(self, number: int) -> agreed.DraftText:
+        return agreed.DraftText.model_validate(self.get(f"/drafts/{number}"))
+
+    def propose(self, text: str, why: str) -> agreed.Draft:
+        given = agreed.DraftWish(text=text, why=why)
+        return agreed.Draft.model_validate(self.post("/drafts", given.model_dump()))
+
+    def propose_owner_rule(self, rule: agreed.OwnerRuleWish) -> agreed.Draft:
+        return agreed.Draft.model_validate(self.post("/drafts/owners", rule.model_dump()))
+
+    def adopt(self, number: int) -> agreed.Draft:
+        return agreed.Draft.model_validate(self.post(f"/drafts/{number}/adoption", {}))
+
+    def drop(self, number: int) -> agreed.Draft:
+        return agreed.Draft.model_validate(self.post(f"/drafts/{number}/drop", {}))
+
+    def what_if(self, period: str, text: str) -> agreed.Whatif:
+        """The plan of a month under another policy, against what is posted."""
+        given = agreed.WhatifWish(period=period, text=text)
+        return agreed.Whatif.model_validate(self.post("/what-if", given.model_dump()))
+
+    def find(self, text: str) -> shapes.Hits:
+        return shapes.Hits.model_validate(self.get("/search", {"q": text}))
+
+    def live(self, by: str = "team", where: Sequence[str] = ()) -> shapes.ReportAnswer:
+        """What the running month comes to so far."""
+        return shapes.ReportAnswer.model_validate(self.get("/live", {"by": by, "where": where}))
 
     def policies(self) -> Iterator[record.PolicyVersion]:
         return self._each("/policies", record.PolicyVersion, {})

@@ -23,7 +23,7 @@ ABSENT = frozenset({
 })  # fmt: skip
 CONFLICT = frozenset({
     "dispute-open", "dispute-settled", "nothing-left", "period-closed", "inputs-moved", "policy-moved", "engine-changed", "run-conflict", "push-conflict",
-    "draft-ended", "draft-outdated",
+    "draft-ended", "draft-outdated", "same-policy",
 })  # fmt: skip
 NOT_READY = frozenset({  # nothing that the caller could put right
     "no-project", "unreadable-project", "invalid-toml", "unknown-key", "wrong-kind", "unknown-engine", "incomplete-source", "double-source", "no-policy-file",
@@ -38,6 +38,7 @@ TITLES = {
     503: "That cannot be answered now",
 }
 PLAIN = {
+    400: ("invalid-request", "The request is not in order"),
     401: ("not-logged-in", "Nobody is logged in"),
     404: ("not-there", "Nothing is there"),
     405: ("wrong-method", "That cannot be done here"),
@@ -105,12 +106,6 @@ def add_faults(app: FastAPI) -> None:
             request,
             Problem(status=500, code="integrity-broken", title="Two figures that must agree do not", detail=detail),
         )
-
-    @app.exception_handler(Exception)
-    def unexpected(request: Request, error: Exception) -> Response:
-        del error  # the server's log has it
-        detail = "this should not happen; the server's log says more"
-        return answer(request, Problem(status=500, code="unexpected", title="That is our fault", detail=detail))
 
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> Response:

@@ -4,7 +4,9 @@ from fastapi import APIRouter
 
 from apportion.web.api import (
     adjustments,
+    budgets,
     disputes,
+    drafts,
     health,
     ledger,
     me,
@@ -13,11 +15,14 @@ from apportion.web.api import (
     policies,
     reports,
     runs,
+    search,
     statements,
     usage,
 )
 
-ROOMS = (me, periods, reports, owners, runs, ledger, statements, disputes, adjustments, policies, health, usage)
+ROOMS = (
+    me, periods, reports, owners, runs, search, ledger, statements, disputes, adjustments, budgets, policies, drafts, health, usage,
+)  # fmt: skip
 API = APIRouter(prefix="/api/v1", generate_unique_id_function=lambda route: route.name)
 for room in ROOMS:
     API.include_router(room.router)

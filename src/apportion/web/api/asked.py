@@ -11,6 +11,7 @@ from apportion.web.routes import queried
 from apportion.web.viewer import Deed
 
 SAID = {
+    400: "it is meant for another host, or cannot be read at all",
     401: "nobody is logged in",
     403: "not allowed",
     404: "no such thing, or not yours to see",
@@ -25,7 +26,7 @@ SAID = {
     503: "the books are busy; try again",
 }
 ACCEPTED = {"", "*/*", "application/*", "application/json", "application/problem+json"}
-ALWAYS = (401, 403, 404, 406, 422, 429, 500, 503)
+ALWAYS = (400, 401, 403, 404, 406, 413, 422, 429, 500, 503)
 
 
 def problem(status: int) -> dict[str, Any]:
@@ -93,6 +94,9 @@ Admin = Annotated[Ask, Depends(asking(Deed.admin))]
 Disputing = Annotated[Ask, Depends(asking(Deed.dispute))]
 Settling = Annotated[Ask, Depends(asking(Deed.settle))]
 Adjusting = Annotated[Ask, Depends(asking(Deed.adjust))]
+Budgeting = Annotated[Ask, Depends(asking(Deed.budget))]
+Proposing = Annotated[Ask, Depends(asking(Deed.propose))]
+Adopting = Annotated[Ask, Depends(asking(Deed.adopt))]
 Pushing = Annotated[Ask, Depends(asking(Deed.push))]
 
 

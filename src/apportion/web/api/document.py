@@ -20,7 +20,8 @@ TAGS = {
     "statements": "What each owner owes for a month.",
     "disputes": "What is doubted, and how it ended.",
     "adjustments": "Credits and re-attributions that people decided.",
-    "policies": "What was agreed.",
+    "budgets": "What owners mean to spend.",
+    "policies": "What was agreed, what is proposed, and what it would change.",
     "health": "What the sources brought.",
     "push": "Rows that are pushed rather than read.",
 }

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from apportion.books.browse import Sought
 from apportion.client.record import LedgerRun, Note, Posting
 from apportion.client.shapes import Listed
 from apportion.render.json import portable
@@ -22,15 +23,15 @@ WHAT = Query(description="only such deeds: run, delivery, policy, login, ...", m
 def postings(
     ask: Reading, part: Parted, period: Annotated[str, PERIOD] = "", where: Annotated[list[str] | None, WHERE] = None
 ) -> Listed[Posting]:
-    """The owners' side of the ledger in its order: of the months that are asked for, of all unless some are."""
+    """The owners' side of the ledger, newest first: of the months that are asked for, of all unless some are."""
     del where  # the Ask reads it, within what the viewer may see
-    after = 0 if part.after is None else part.after
-    if not isinstance(after, int) or not 0 <= after < 2**62:
+    if part.after is not None and (not isinstance(part.after, int) or not 0 <= part.after < 2**62):
         raise invalid()
-    months = [str(month) for month in ask.months] if period else None
-    rows = ask.project.books.page(after, part.limit + 1, months, read_filters(ask.filters))
-    made = [Posting(**portable(row)) for row in rows.select(list(Posting.model_fields)).to_pylist()]
-    return part.cut(made, lambda one: one.seq)
+    months = tuple(map(str, ask.months)) if period else tuple(sorted(ask.known_months))
+    teams = None if ask.viewer.teams is None else tuple(sorted(ask.viewer.teams))
+    sought = Sought(months, teams, read_filters(ask.filters))
+    rows = ask.project.books.browse.page(sought, part.after, part.limit + 1).select(list(Posting.model_fields))
+    return part.cut([Posting(**portable(row)) for row in rows.to_pylist()], lambda one: one.seq)
 
 
 @router.get("/books/runs", **about(Deed.admin))
