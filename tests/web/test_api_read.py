@@ -9,6 +9,7 @@ import apportion
 from apportion.reports.live import live_report
 from apportion.verbs.live import live
 from apportion.verbs.project import Project
+from apportion.verbs.quota import quotas
 from apportion.verbs.statement import Wanted, statements
 from apportion.web.ask import today
 from tests.web import world
@@ -156,7 +157,8 @@ def test_what_one_may_not_see_is_not_there(clients: Clients) -> None:
         ("/statements/2026-09/zebra/halcyon?level=project", "/statements/2026-09/zebra/nothing?level=project"),
         ("/reports/showback?where=team=zebra", "/reports/showback?where=team=nowhere"),
         ("/postings?where=team=zebra", "/postings?where=team=nowhere"),
-        ("/reports/showback?where=project=halcyon", "/reports/showback?where=project=halcyox"),
+        ("/explain?what=zebra", "/explain?what=nothing"), ("/explain?what=pool:gpus", "/explain?what=pool:none"),
+        ("/explain?what=99411001", "/explain?what=99419999"), ("/reports/showback?where=project=halcyon", "/reports/showback?where=project=halcyox"),
     ):  # fmt: skip
         foreign, absent = client.get(ROOT + own), client.get(ROOT + none)
         assert foreign.status_code == absent.status_code == 404, own
@@ -172,7 +174,7 @@ READ = (
     "/periods", "/teams", "/teams/vision", "/projects", "/users", "/pools", "/pools/gpus", "/postings", "/disputes", "/disputes/1", "/adjustments",
     "/statements", "/statements/2026-10/vision", "/runs/11001", "/me", "/reports/showback", "/reports/trend", "/reports/idle", "/reports/held",
     "/reports/coverage", "/reports/corrections", "/postings?limit=1000", "/reports/held?by=pool", "/budgets", "/live", "/live?by=pool", "/search?q=a",
-    "/search?q=zebra", "/search?q=9941", "/search?q=halcyon",
+    "/quotas", "/explain?what=vision", "/explain?what=job:11001", "/tokens", "/search?q=zebra", "/search?q=9941", "/search?q=halcyon",
 )  # fmt: skip
 
 
@@ -189,6 +191,25 @@ def test_who_has_no_team_sees_none(clients: Clients, path: str) -> None:
     asked = path.partition("?q=")[2] or "-"
     text = clients("nobody").get(ROOT + path).text.replace(f'"asked":"{asked}"', "")
     assert not [word for word in (*world.SECRET, "grace", "detect") if word in text]
+
+
+def test_explanations_are_the_verbs_own(clients: Clients, small: Project) -> None:
+    made = apportion.explain(small, "vision", "2026-10")
+    for role in ("admin", "viewer"):
+        found = get(clients, role, "/explain", what="vision", **OCTOBER)
+        assert (found["title"], found["figures"][0]["exact"]) == (made.title, made.figures[0].exact)
+    posting = next(
+        one for one in get(clients, "viewer", "/postings", limit=1000, **OCTOBER)["items"] if one["reason"] == "usage"
+    )
+    found = get(clients, "viewer", "/explain", what=posting["hash"][:20], **OCTOBER)
+    assert (found["kind"], Decimal(found["figures"][0]["posted"])) == ("posting", Decimal(posting["amount"]))
+
+
+def test_quotas_are_the_verbs_own(clients: Clients, small: Project) -> None:
+    made = {one.limit.owner: one for one in quotas(small, "2026-10")}
+    rows = [row for section in get(clients, "admin", "/quotas", **OCTOBER)["sections"] for row in section["rows"]]
+    assert {row["owner"]: row["state"] for row in rows} == {owner: one.state for owner, one in made.items()}
+    assert len(made) == 2
 
 
 def test_live_and_search_are_the_verbs_own(clients: Clients, small: Project) -> None:

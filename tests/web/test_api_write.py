@@ -131,3 +131,29 @@ def test_a_form_of_another_site_is_refused(writers: Clients, project: Project) -
     client = writers("admin")
     for headers in ({}, {"Origin": "https://elsewhere.example"}, {"Sec-Fetch-Site": "cross-site"}):
         assert client.post(f"{ROOT}/adjustments", json=CREDIT, headers=headers).status_code == 403
+
+
+def test_a_token_opens_what_it_was_given_until_it_is_revoked(writers: Clients) -> None:
+    made = post(writers, "lead", "/tokens", {"label": "export"}).json()
+    client = writers("lead")
+    client.cookies.clear()
+    bearer = {"Authorization": f"Bearer {made['key']}"}
+    assert client.get(f"{ROOT}/me", headers=bearer).json()["teams"] == ["speech"]
+    assert client.post(f"{ROOT}/budgets", json={}, headers=bearer).status_code == 403, "it may only read"
+    assert made["key"] not in writers("lead").get(f"{ROOT}/tokens").text
+    assert post(writers, "viewer", f"/tokens/{made['id']}/revocation", {}).json()["code"] == "unknown-token"
+    assert post(writers, "lead", f"/tokens/{made['id']}/revocation", {}).json()["status"] == "revoked"
+    assert [one["status"] for one in writers("admin").get(f"{ROOT}/tokens").json()["items"]] == ["revoked"]
+    assert post(writers, "lead", "/tokens", {"label": "x", "role": "admin"}).json()["code"] == "token-too-wide"
+
+
+def test_webhooks_are_an_admins(writers: Clients) -> None:
+    wish = {"url": "https://203.0.113.7/in/secret-path", "events": ["period.closed"]}
+    made = post(writers, "admin", "/webhooks", wish)
+    assert made.status_code == 201, made.text
+    listed = writers("admin").get(f"{ROOT}/webhooks").text
+    assert made.json()["secret"] not in listed
+    assert "secret-path" not in listed
+    assert post(writers, "admin", f"/webhooks/{made.json()['id']}/end", {}).json()["ended_s"] > 0
+    assert post(writers, "admin", "/webhooks", {"url": "http://127.0.0.1/"}).status_code == 422
+    assert post(writers, "finance", "/webhooks", wish).status_code == 403

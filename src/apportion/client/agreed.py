@@ -101,3 +101,69 @@ class Whatif(Shape):
     title: str
     rows: list[WhatifRow]
     clauses: list[str]
+
+
+class TokenWish(Wish):
+    """A key for a program: never more than you may yourself. No role or teams are your own; no deeds are reading."""
+
+    label: str = Field(examples=["nightly export"], min_length=1, max_length=200)
+    role: str = Field("", max_length=20)
+    teams: list[str] = Field(default_factory=list, max_length=1000)
+    deeds: list[str] = Field(default_factory=list, max_length=20, examples=[["read"]])
+    days: int = Field(90, ge=1, le=366)
+
+
+class Token(Shape):
+    """`used_s` and `revoked_s` are 0 until they happen; `teams` is null for all of them."""
+
+    id: str
+    label: str
+    owner: str
+    role: str
+    teams: list[str] | None
+    deeds: list[str]
+    status: str
+    made_s: int
+    until_s: int
+    used_s: int
+    revoked_s: int
+
+
+class TokenMade(Token):
+    """`key` is shown this once."""
+
+    key: str
+
+
+class HookWish(Wish):
+    """Whom to tell of what: all events and all teams unless some are named."""
+
+    url: str = Field(examples=["https://hooks.example/apportion"], min_length=1, max_length=2000)
+    events: list[str] = Field(default_factory=list, max_length=100)
+    teams: list[str] = Field(default_factory=list, max_length=1000)
+
+
+class Hook(Shape):
+    """`place` is where it goes, without what could be secret; `teams` is null for all of them."""
+
+    id: str
+    place: str
+    events: list[str]
+    teams: list[str] | None
+    who: str
+    made_s: int
+    ended_s: int
+
+
+class HookMade(Hook):
+    """`secret` signs what is told, and is shown this once."""
+
+    secret: str
+
+
+class HookTold(Shape):
+    """`answer` is the status that came back, or why none did."""
+
+    event: str
+    answer: str
+    is_told: bool

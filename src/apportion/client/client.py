@@ -146,6 +146,34 @@ class Client(Wire):
         given = agreed.WhatifWish(period=period, text=text)
         return agreed.Whatif.model_validate(self.post("/what-if", given.model_dump()))
 
+    def quotas(self, period: str = "") -> shapes.ReportAnswer:
+        return shapes.ReportAnswer.model_validate(self.get("/quotas", {"period": period}))
+
+    def explanation(self, what: str, period: str = "") -> record.Explanation:
+        """Why a team's, job's or posting's figure is what it is."""
+        return record.Explanation.model_validate(self.get("/explain", {"what": what, "period": period}))
+
+    def tokens(self) -> Iterator[agreed.Token]:
+        return self._each("/tokens", agreed.Token, {})
+
+    def make_token(self, wish: agreed.TokenWish) -> agreed.TokenMade:
+        return agreed.TokenMade.model_validate(self.post("/tokens", wish.model_dump()))
+
+    def revoke_token(self, token: str) -> agreed.Token:
+        return agreed.Token.model_validate(self.post(f"/tokens/{named(token)}/revocation", {}))
+
+    def webhooks(self) -> Iterator[agreed.Hook]:
+        return self._each("/webhooks", agreed.Hook, {})
+
+    def add_webhook(self, wish: agreed.HookWish) -> agreed.HookMade:
+        return agreed.HookMade.model_validate(self.post("/webhooks", wish.model_dump()))
+
+    def try_webhook(self, hook: str) -> agreed.HookTold:
+        return agreed.HookTold.model_validate(self.post(f"/webhooks/{named(hook)}/test", {}))
+
+    def end_webhook(self, hook: str) -> agreed.Hook:
+        return agreed.Hook.model_validate(self.post(f"/webhooks/{named(hook)}/end", {}))
+
     def find(self, text: str) -> shapes.Hits:
         return shapes.Hits.model_validate(self.get("/search", {"q": text}))
 

@@ -7,6 +7,7 @@ from apportion.web.api import (
     budgets,
     disputes,
     drafts,
+    explain,
     health,
     ledger,
     me,
@@ -17,11 +18,14 @@ from apportion.web.api import (
     runs,
     search,
     statements,
+    tokens,
     usage,
+    webhooks,
 )
 
 ROOMS = (
-    me, periods, reports, owners, runs, search, ledger, statements, disputes, adjustments, budgets, policies, drafts, health, usage,
+    me, tokens, periods, reports, owners, runs, search, explain, ledger, statements, disputes, adjustments, budgets, policies, drafts, health, webhooks,
+    usage,
 )  # fmt: skip
 API = APIRouter(prefix="/api/v1", generate_unique_id_function=lambda route: route.name)
 for room in ROOMS:

@@ -1,16 +1,19 @@
-"""`/api/v1/budgets`: what teams and projects mean to spend a month, and what they spent."""
+"""`/api/v1/budgets`: what teams and projects mean to spend a month, and what they spent. `/quotas`: what they may use, and what is left."""
 
 from fastapi import APIRouter
 
 from apportion.books.audit import acting
 from apportion.client.agreed import Budget, BudgetSet, BudgetWish
-from apportion.client.shapes import Listed
+from apportion.client.shapes import Listed, ReportAnswer
 from apportion.model.times import parse_period
 from apportion.render.json import portable
 from apportion.reports.budgets import Spending
+from apportion.reports.quotas import quota_report
 from apportion.verbs import budget as verbs
+from apportion.verbs.quota import quotas as used_of
 from apportion.web.api.asked import MONTHS, Budgeting, Reading, about, is_theirs, require_theirs
 from apportion.web.api.paging import Parted
+from apportion.web.api.reports import report_answer
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["budgets"])
@@ -38,6 +41,14 @@ def set_budget(ask: Budgeting, wish: BudgetWish) -> BudgetSet:
         who=made.who,
         why=made.why,
     )
+
+
+@router.get("/quotas", dependencies=[MONTHS], **about(Deed.read))
+def quotas(ask: Reading) -> ReportAnswer:
+    """What is used and left of the quotas of the teams that you may see, and when they run out at this pace."""
+    found = used_of(ask.project, ask.month, ask.record)
+    own = [one for one in found if is_theirs(ask, one.limit.owner)]
+    return report_answer(quota_report(own, str(ask.month), ask.project.books.head()))
 
 
 def shape(one: Spending) -> Budget:

@@ -13,16 +13,17 @@ Amounts are texts with every digit; times are UTC seconds (`_s`) or days. Errors
 Long lists come in parts: `next` of an answer is the `cursor` of the next request. `x-deed` names what one must be allowed to do.
 """
 TAGS = {
-    "people": "Who you are.",
+    "people": "Who you are, and keys for programs.",
     "figures": "What is posted for teams, projects, users, pools and runs.",
     "reports": "The reports of `apportion report`.",
     "ledger": "Every entry behind a figure, and what was done to the books.",
     "statements": "What each owner owes for a month.",
     "disputes": "What is doubted, and how it ended.",
     "adjustments": "Credits and re-attributions that people decided.",
-    "budgets": "What owners mean to spend.",
+    "budgets": "What owners mean to spend, and what they may use.",
     "policies": "What was agreed, what is proposed, and what it would change.",
     "health": "What the sources brought.",
+    "webhooks": "Who is told of what.",
     "push": "Rows that are pushed rather than read.",
 }
 SCHEMES = {

@@ -5,13 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from apportion.client.record import Attempt, JobFigures, RunCost, RunPeriod
-from apportion.errors import ProjectError
 from apportion.model.times import parse_period
 from apportion.render.json import portable
 from apportion.reports.cost import Cost
 from apportion.reports.job import JobLine
 from apportion.verbs.cost import cost
 from apportion.web.api.asked import Reading, about, is_theirs
+from apportion.web.api.search import seen
 from apportion.web.ask import Ask, NotThereError
 from apportion.web.viewer import Deed
 
@@ -34,11 +34,10 @@ def theirs(ask: Ask, run: str, month: str) -> Cost:
 
     if ask.viewer.teams is None:
         return ask.desk.kept(("cost", run, month), make)
-    try:
-        found = ask.desk.kept(("cost", run, month), make)
-    except ProjectError as error:
-        raise NotThereError("such run") from error
-    if not found.owners or not all(is_theirs(ask, owner) for owner in found.owners):
+    if seen(ask).run_of(run) is None:
+        raise NotThereError("such run")
+    found = ask.desk.kept(("cost", run, month), make)
+    if not all(is_theirs(ask, owner) for owner in found.owners):
         raise NotThereError("such run")
     return found
 
