@@ -1,10 +1,13 @@
 """What the API says of itself: the OpenAPI document, with how to come in and how things fail."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from starlette.routing import BaseRoute
 
+from apportion import __version__
 from apportion.client.shapes import Problem
 
 ABOUT = """\
@@ -46,15 +49,15 @@ def add_document(app: FastAPI) -> None:
 
     def document() -> dict[str, Any]:
         if not app.openapi_schema:
-            app.openapi_schema = described(app)
+            app.openapi_schema = described(app.routes)
         return app.openapi_schema
 
     app.openapi = document  # type: ignore[method-assign]  # as FastAPI would have it
 
 
-def described(app: FastAPI) -> dict[str, Any]:
+def described(routes: Sequence[BaseRoute]) -> dict[str, Any]:
     tags = [{"name": name, "description": text} for name, text in TAGS.items()]
-    made = get_openapi(title=app.title, version=app.version, description=ABOUT, routes=app.routes, tags=tags)
+    made = get_openapi(title="Apportion", version=__version__, description=ABOUT, routes=routes, tags=tags)
     shape = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas = made.setdefault("components", {}).setdefault("schemas", {})
     schemas |= {**shape.pop("$defs", {}), "Problem": shape}

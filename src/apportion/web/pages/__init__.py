@@ -3,6 +3,7 @@
 from apportion.web.pages import (
     adjustments,
     admin,
+    api,
     audit,
     disputes,
     drafts,
@@ -51,6 +52,7 @@ PAGES = (
     audit,
     tokens,
     webhooks,
+    api,
 )
 ROUTES: tuple[Route, ...] = tuple(route for page in PAGES for route in page.ROUTES)
 ACTIONS: tuple[Action, ...] = tuple(action for page in PAGES for action in getattr(page, "ACTIONS", ()))

@@ -1,0 +1,79 @@
+"""The API's own document says all: who may, how it fails, how to come in; and the page of it is made of the document."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apportion.verbs.project import Project
+from apportion.web.viewer import MAY, Deed, Role
+from tests import codes
+from tests.web.conftest import Clients
+
+DOCUMENT = "/api/v1/openapi.json"
+SOURCES = Path(__file__).parents[2] / "src" / "apportion"
+
+
+@pytest.fixture(scope="module")
+def document(clients: Clients) -> Any:
+    client = clients("viewer")
+    client.cookies.clear()
+    return client.get(DOCUMENT).json()  # it tells of nobody, so that everybody may read it
+
+
+def operations(document: Any) -> list[tuple[str, str, Any]]:
+    return [(method, path, one) for path, methods in document["paths"].items() for method, one in methods.items()]
+
+
+def test_every_operation_says_who_may_and_how_it_fails(document: Any) -> None:
+    found = operations(document)
+    assert len({one["operationId"] for _, _, one in found}) == len(found) > 40
+    for method, path, one in found:
+        assert one["x-deed"] in [*Deed], path
+        assert one["tags"], path
+        assert one["description"].strip(), path
+        assert {"401", "403", "404", "422", "429", "503"} <= set(one["responses"]), path
+        for status, answer in one["responses"].items():
+            form = "application/json" if status.startswith("2") else "application/problem+json"
+            assert list(answer["content"]) == [form], f"{method} {path} {status}"
+    assert {"token", "session"} == set(document["components"]["securitySchemes"])
+    assert document["security"] == [{"token": []}, {"session": []}]
+
+
+def test_a_deed_is_asked_for_as_the_document_says(document: Any, clients: Clients) -> None:
+    """Whoever may not is refused before anything else is looked at, whatever the path names."""
+    tried = 0
+    for role in ("viewer", "lead", "finance"):
+        client = clients(role)
+        for method, path, one in operations(document):
+            if Deed(one["x-deed"]) in MAY[Role(role)]:
+                continue
+            url = path.replace("{number}", "1").replace("{period}", "2026-10")
+            answer = client.request(method, url, json={}, headers={"Sec-Fetch-Site": "same-origin"})
+            assert answer.status_code in (403, 422), f"{role} {method} {path}: {answer.text}"
+            tried += answer.status_code == 403
+    assert tried > 20
+
+
+def test_nobody_who_is_not_logged_in_learns_anything(document: Any, clients: Clients) -> None:
+    client = clients("admin")
+    client.cookies.clear()
+    for method, path, _ in operations(document):
+        url = path.replace("{number}", "1").replace("{period}", "2026-10")
+        answer = client.request(method, url, json={}, headers={"Sec-Fetch-Site": "same-origin"})
+        assert answer.status_code == 401, f"{method} {path}: {answer.text}"
+
+
+def test_every_code_that_a_status_is_given_to_exists() -> None:
+    from apportion.web.faults import ABSENT, CONFLICT, NOT_READY
+
+    known, _ = codes.error_codes(SOURCES)
+    assert not (ABSENT | CONFLICT | NOT_READY) - known
+
+
+def test_the_page_names_every_call(document: Any, clients: Clients, small: Project) -> None:
+    text = clients("viewer").get("/api").text
+    for method, path, _ in operations(document):
+        assert f"{method.upper()} {path}" in text
+    rows = clients("viewer").get("/api.json").json()["tables"]
+    assert sum(len(one["rows"]) for one in rows[:-1]) == len(operations(document))
