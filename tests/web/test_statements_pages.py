@@ -1,8 +1,11 @@
 """Statements on pages: those of the command line, for whom they are, in every format; nothing of what is another's."""
 
 import csv
+import html
 import io
 import json
+import re
+from decimal import Decimal
 
 import pytest
 
@@ -106,3 +109,15 @@ def test_the_pages_json_holds_the_statement_itself(clients: Clients, small: Proj
 def test_csv_of_the_list(clients: Clients) -> None:
     rows = list(csv.DictReader(io.StringIO(clients("finance").get("/statements.csv").text)))
     assert {row["owner"] for row in rows} >= {"vision", "speech", "zebra", "platform"}
+
+
+def test_each_line_is_the_sum_of_the_postings_that_it_leads_to(clients: Clients) -> None:
+    client = clients("viewer")
+    text = client.get(f"/statements/{POSTED}/vision").text
+    found = re.findall(r'href="/ledger\?([^"]+)">([^<]+)</a>', text)
+    assert len(found) > 10
+    for query, shown in found:
+        page = client.get(f"/ledger.json?{html.unescape(query)}").json()
+        total = next(one["text"] for one in page["figures"] if one["label"] == "sum in USD")
+        figures = [Decimal(one.replace(",", "").replace("\u2212", "-")) for one in (shown, total.removesuffix(" USD"))]
+        assert abs(figures[0] - figures[1]) <= Decimal("0.01")

@@ -1,9 +1,12 @@
 """`/statements`: what each owner is sent for each month; one of them, as it was issued or as a draft, in every format."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from apportion.errors import ProjectError
 from apportion.model.times import Period, parse_period
+from apportion.render.chart import number, waterfall
 from apportion.render.sheet import Table
 from apportion.render.statement import FORMATS, render
 from apportion.render.statement.batch import file_name
@@ -11,23 +14,25 @@ from apportion.render.statement.layout import page_of
 from apportion.render.statement.listing import statement_list
 from apportion.render.statement.page import Section
 from apportion.render.statement.page import Table as Printed
+from apportion.reports.groups import NOBODY
 from apportion.reports.report import Column
 from apportion.reports.statement.build import SUMMARY
 from apportion.reports.statement.facts import Facts
-from apportion.reports.statement.shape import LEVELS, Statement, money
+from apportion.reports.statement.shape import DRIVERS, LEVELS, Statement, money
 from apportion.reports.words import digits
 from apportion.verbs.project import Project
 from apportion.verbs.settings import nearest
 from apportion.verbs.statement import BILLED, Wanted, facts_of, statements
 from apportion.web.ask import Ask, NotThereError, at
 from apportion.web.frame import Entry
-from apportion.web.page import Block, Figure, Figures, Link, Page, Prose, Rows
+from apportion.web.page import Block, Chart, Figure, Figures, Link, Page, Prose, Rows
 from apportion.web.pages.disputes import doubt_form
 from apportion.web.routes import Download, File, Route
 from apportion.web.viewer import Deed
 
 TEAM_WISE = ("team", "project")  # levels that lie within a team: whoever sees the team may read them
 MONTHS = 12
+UNDER_TEAM = ("project", "user")
 SAID = ("project", "user", "component", "pool", "bill")  # parts that the ledger can be filtered by
 KINDS = {"pdf": "application/pdf", "html": "text/html", "csv": "text/csv", "json": "application/json", "md": "text/markdown"}  # fmt: skip
 
@@ -189,11 +194,28 @@ def download_link(ask: Ask, made: Statement, form: str) -> str:
 
 
 def section_blocks(ask: Ask, made: Statement, section: Section) -> list[Block]:
-    """A table's heading is the section's."""
+    """A table's heading is the section's; what changed is drawn, too."""
     if not section.tables:
         return [Prose(section.sentences, section.title)]
-    blocks: list[Block] = [Prose(section.sentences)] if section.sentences else []
-    return [*(rows_of(ask, made, section, table) for table in section.tables), *blocks]
+    tables = [rows_of(ask, made, section, table) for table in section.tables]
+    if section.chart is not None:
+        first = replace(tables[0], heading="")
+        return [Chart(section.title, section.sentences[0], moved(made), first, folded=False), *tables[1:]]
+    return [*tables, *([Prose(section.sentences)] if section.sentences else [])]
+
+
+def moved(made: Statement) -> Mapping[str, Any]:
+    """From what was owed before to what is owed, driver by driver."""
+
+    def step(name: str, amount: int) -> tuple[str, float, str]:
+        exact = money(amount, made.digits)
+        return name, number(exact), digits(exact)
+
+    sums = {driver: sum(one.amount for one in made.changes if one.driver == driver) for driver in DRIVERS}
+    drivers = [step(driver, amount) for driver, amount in sums.items() if amount]
+    before = str(parse_period(made.period).previous)
+    steps = [step(before, made.before or 0), *drivers, step(made.period, made.owed)]
+    return waterfall(steps, [0, len(steps) - 1], made.currency)
 
 
 def rows_of(ask: Ask, made: Statement, section: Section, printed: Printed) -> Rows:
@@ -216,7 +238,9 @@ def ledger_links(ask: Ask, made: Statement, title: str, count: int) -> list[str]
         filters = [f"reason={reasons[line.name]}" if line.name in reasons else "" for line in made.summary]
     elif by in SAID:
         lines = next((part.lines for part in made.parts if part.by == by), ())
-        filters = [f"{by}={line.name}" for line in lines]
+        inside = by in UNDER_TEAM and made.level in TEAM_WISE
+        whose = f"{made.owner.partition('/')[0]}/" if inside else ""
+        filters = [f"{by}={whose}{line.name or NOBODY}" for line in lines]
     else:
         return []
     own = f"{made.level}={made.owner}"
