@@ -22,7 +22,7 @@ from apportion.model.rows import MONEY, SYSTEM_OWNERS, TEXT
 NOBODY = "(none)"  # as reports say it
 UNDER_TEAM = ("project", "user")
 OF_TEAM = ("department", "cost_centre")
-STREAMED = 5000
+STREAMED = 20_000
 ROWS = pa.schema([*ENTRIES, pa.field("kind", TEXT), pa.field("about", TEXT)])
 Where = Mapping[str, Sequence[str]]
 
