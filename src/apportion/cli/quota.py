@@ -10,7 +10,7 @@ from apportion.cli.verb import OK, OVER_QUOTA, Answer, Call, today, verb
 def quota(
     call: Call, team: Annotated[str, typer.Argument(metavar="[TEAM]", help="Of this team; of all unless given.")] = ""
 ) -> Answer:
-    """Say what is left of each quota, and when it runs out at this pace.
+    """Say what is left of each quota, and how long it lasts.
 
     Hours are what was held, money is what is posted. The exit code is 4 where one is exceeded.
     """
