@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 
 from sqlalchemy import Connection, Engine, func, insert, select, update
 
@@ -49,7 +50,7 @@ class Proposals:
             number = (connection.scalar(select(func.max(table.c.number))) or 0) + 1
             row = {"number": number, "base": base, "text": text, "why": why, "who": user(), "at_s": int(time.time())}
             connection.execute(insert(table).values(**row, status=OPEN, ended_by="", ended_s=0))
-            note(connection, DEED, f"{number} proposed", why)
+            note(connection, DEED, f"{number} proposed, {sha256(text.encode()).hexdigest()}", why)
             return read(connection, number)
 
     def all(self) -> list[Proposal]:
