@@ -171,7 +171,7 @@ def days_known(values: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> S
         "layer": [
             {
                 "mark": {"type": "rect", "cornerRadius": 3, "stroke": "white", "strokeWidth": 1, "strokeOpacity": 0.4},
-                "encoding": {"color": {"field": "status", "type": "nominal", "scale": scale, "title": None}},
+                "encoding": {"color": {"field": "status", "type": "nominal", "scale": scale, "title": None, "legend": {"columns": 3}}},
             },
             {"mark": {"type": "text", "fontSize": 11, "color": "#1b2126"}, "encoding": {"text": {"field": "sign", "type": "nominal"}}},
         ],

@@ -44,7 +44,7 @@ def data_health(ask: Ask) -> Page:
         known_days(found),
         freshness(found),
         nobodys(ask, gaps),
-        coverage(ask),
+        *coverage(ask),
         findings(found),
     ]
     blocks += [held_back(quarantine)] if quarantine else []
@@ -110,17 +110,8 @@ def dates(days: Days, status: str) -> str:
 
 
 def freshness(found: Health) -> Rows:
-    columns = tuple(Column(name, name) for name in ("source", "kind", "since", "until", "state"))
-    rows = tuple(
-        (
-            one.source,
-            one.kind,
-            day_text(one.since),
-            day_text(one.until),
-            one.text,
-        )
-        for one in found.sources
-    )
+    columns = tuple(Column(name, name) for name in ("source", "state", "until", "since", "kind"))
+    rows = tuple((one.source, one.text, day_text(one.until), day_text(one.since), one.kind) for one in found.sources)
     tones: list[Tone] = ["" if one.is_fresh else "bad" for one in found.sources]
     return Rows(Table(columns, rows), "How fresh each source is", tones=tones)
 
@@ -132,20 +123,14 @@ def day_text(second: int) -> str:
 
 def nobodys(ask: Ask, gaps: Sequence[Gap]) -> Rows:
     columns = (
-        Column("labels", "labels"), Column("workloads", "workloads", "count"), Column("currency", "currency"), Column("amount", "amount", "money"),
-        Column("examples", "such as"), Column("owner", "mend it"),
+        Column("labels", "labels"), Column("amount", "amount", "money"), Column("currency", "currency"), Column("owner", "mend it"),
+        Column("workloads", "workloads", "count"), Column("examples", "such as"),
     )  # fmt: skip
     first = gaps[:FEW]
+    fixes = ["give it an owner" if gap.labels else "label it at its source" for gap in first]
     rows = tuple(
-        (
-            labels_text(gap),
-            gap.count,
-            gap.currency,
-            gap.amount,
-            ", ".join(gap.examples),
-            "give it an owner" if gap.labels else "label it at its source",
-        )
-        for gap in first
+        (labels_text(gap), gap.amount, gap.currency, fix, gap.count, ", ".join(gap.examples))
+        for gap, fix in zip(first, fixes, strict=True)
     )
     links = {
         "owner": [owner_link(ask, gap) for gap in first],
@@ -174,9 +159,10 @@ def owner_link(ask: Ask, gap: Gap) -> str:
     )
 
 
-def coverage(ask: Ask) -> Rows:
+def coverage(ask: Ask) -> list[Block]:
+    """One table for each currency."""
     made = ask.report("coverage")
-    return Rows(report_sheet(made).tables[0], made.title)
+    return [Rows(table, "" if n else made.title) for n, table in enumerate(report_sheet(made).tables)]
 
 
 def findings(found: Health) -> Rows:
