@@ -114,4 +114,3 @@ EXAMPLES: dict[str, Example] = {
 def missing(routes: Sequence[Route]) -> list[str]:
     """Paths that nobody tries."""
     return [route.path for route in routes if route.path not in EXAMPLES]
-

@@ -112,5 +112,3 @@ def test_what_a_viewer_sees_is_asked_the_same_way(route: Route, desk: Desk, term
 
 def test_numbers_are_found_wherever_they_stand() -> None:
     assert list(numbers({"a": ["1.50", None, True, {"b": 3}], "c": "vision"})) == [Decimal("1.5"), Decimal(3)]
-
-
