@@ -12,7 +12,7 @@ HERE = "/admin/webhooks"
 
 
 def token(text: str) -> str:
-    return re.findall(r'name="csrf" value="([^"]+)"', text)[-1]
+    return str(re.findall(r'name="csrf" value="([^"]+)"', text)[-1])
 
 
 def test_a_hook_is_added_its_secret_shown_once_and_ended(small: Project, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def in_order(project: Project, hook: Hook, now_s: int) -> Iterator[Told]:
 
 
 def wait_s(tries: int) -> int:
-    return min(FIRST_WAIT_S * 2**tries, LONGEST_WAIT_S)
+    return min(FIRST_WAIT_S << tries, LONGEST_WAIT_S)
 
 
 def send(project: Project, hook: Hook, message: Telling) -> Told:

@@ -1,6 +1,6 @@
 """How far the evidence of a month reaches: the last day of which a source can say no more."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -39,7 +39,7 @@ def reaches(project: Project, period: Period, pins: Pins, today: date) -> tuple[
     return tuple(found)
 
 
-def asked_until(rows: list[Mapping[str, Any]], since: int) -> int:
+def asked_until(rows: Sequence[Mapping[str, Any]], since: int) -> int:
     """How far what was asked for goes without a gap; nobody can say what comes after the asking."""
     at = since
     for row in sorted(rows, key=lambda row: row["start_s"]):
@@ -49,9 +49,10 @@ def asked_until(rows: list[Mapping[str, Any]], since: int) -> int:
     return at
 
 
-def told_until(rows: list[Mapping[str, Any]], last: int) -> int:
+def told_until(rows: Sequence[Mapping[str, Any]], last: int) -> int:
     """A file's window is the whole months that its rows touch: there the last moment that a row speaks of counts."""
-    return min(last, max(row["received_s"] for row in rows))
+    received: int = max(row["received_s"] for row in rows)
+    return min(last, received)
 
 
 def last_rows(

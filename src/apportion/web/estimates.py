@@ -5,7 +5,9 @@ from dataclasses import replace
 from hashlib import sha256
 
 from apportion.books.shapes import PLAN
+from apportion.reports.anomaly import Anomaly
 from apportion.reports.live import Estimate, SourceReach, narrowed
+from apportion.verbs.anomalies import anomalies_beside
 from apportion.verbs.live import live
 from apportion.verbs.report import read_filters
 from apportion.verbs.world import pins_of
@@ -38,6 +40,13 @@ def estimate(ask: Ask) -> Estimate:
     if not ask.viewer.may(Deed.whole):
         made = replace(made, sources=(SourceReach("all sources", made.complete_to),))
     return narrowed(made, read_filters(ask.filters))
+
+
+def anomalies(ask: Ask, team: str | None = None) -> list[Anomaly]:
+    """Days that stand out, of teams that the viewer may see. What was credited or corrected counts too, so they are kept by where the books stand."""
+    desk = ask.desk
+    found = desk.kept(("anomalies", today()), lambda: anomalies_beside(desk.project, whole_estimate(desk)))
+    return [one for one in found if ask.viewer.sees(one.team) and team in (None, one.team)]
 
 
 def state(ask: Ask) -> str:

@@ -7,12 +7,13 @@ from apportion.model.currencies import is_money
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.render.chart import colours, number, stacked_days
 from apportion.render.sheet import Table, report_sheet
+from apportion.reports.anomaly import anomaly_report
 from apportion.reports.live import BILLED, Estimate, by_day, live_report, narrowed, price_text, projected
 from apportion.reports.report import Column, Report
 from apportion.reports.sums import total
 from apportion.reports.words import shown
 from apportion.web.ask import Ask, at
-from apportion.web.estimates import estimate, state
+from apportion.web.estimates import anomalies, estimate, state
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Figures, Page, Rows
 from apportion.web.pages.overview import team_order
@@ -33,9 +34,10 @@ def live(ask: Ask) -> Page:
             teams(ask, report_sheet(by_team).tables[n]),
             pools(ask, made, by_pool, n),
         ]
+    blocks += anomaly_block(ask)
     if len(made.sources) > 1:
         blocks.append(sources(made))
-    flags = "".join(f" --where {one}" for one in ask.query.get("where", ()))
+    flags = "".join(f" --where {one}" for one in ask.filters)
     return Page(
         "live",
         by_team.title,
@@ -74,7 +76,9 @@ def strip(ask: Ask, made: Estimate, currency: str) -> Figures:
 
 def daily(ask: Ask, made: Estimate, currency: str) -> Chart:
     sums = by_day(made, currency)
-    order = team_order(ask, {team for _, team in sums})
+    known = {team for _, team in sums}
+    every = team_order(ask, known)  # a team keeps its colour whoever else is shown
+    order = [team for team in every if team in known]
     last = str(made.complete_to or "")
     values = [
         {
@@ -90,7 +94,7 @@ def daily(ask: Ask, made: Estimate, currency: str) -> Chart:
     says = f"Each day of {made.period} by team, estimated; idle and unallocated in grey, " + (
         f"days after {last} are incomplete and hatched." if last else "every day is incomplete and hatched."
     )
-    spec = stacked_days(values, colours(order), order, currency)
+    spec = stacked_days(values, colours(every), order, currency)
     return Chart("Day by day, estimated", says, spec, Rows(spread(sums, "day", order, currency)))
 
 
@@ -171,6 +175,27 @@ def live_block(ask: Ask, team: str | None = None) -> tuple[Block, ...]:
                 )
             )
     return (Figures(tuple(items)),) if items else ()
+
+
+def anomaly_block(ask: Ask, team: str | None = None) -> tuple[Block, ...]:
+    """Days that stand out, or nothing."""
+    try:
+        found = anomalies(ask, team)
+    except ApportionError:
+        return ()
+    if not found:
+        return ()
+    made = anomaly_report(found)
+    [table, *_] = report_sheet(made).tables
+    days = [str(row[0]) for row in table.rows]
+    links = {
+        "day": [
+            ask.link("/ledger", period=day[:7], where=[f"team={row[1]}", f"day={day}"])
+            for day, row in zip(days, table.rows, strict=True)
+        ],
+        "team": [ask.link(at("/teams", str(row[1]))) for row in table.rows],
+    }
+    return (Rows(table, made.title.removesuffix("."), links=links, tones=["warn" for _ in table.rows]),)
 
 
 ROUTES = (Route("/live", live, entry=Entry("Live", "/live", "l"), state=state),)

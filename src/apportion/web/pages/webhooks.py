@@ -33,6 +33,7 @@ def page(ask: Ask, *first: Block) -> Page:
         command="apportion webhooks list",
         crumbs=(Link("Admin", "/admin"),),
         searched=True,
+        timeless=True,
     )
 
 
