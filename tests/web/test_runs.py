@@ -104,6 +104,31 @@ def test_all_owners_of_a_run_must_be_theirs(shared: Project) -> None:
     assert clients("finance").get("/runs/both").status_code == 200
 
 
+TRACKER = """
+[[sources]]
+name = "tracker"
+kind = "usage"
+path = "usage/seen-*.csv"
+columns = { workload = "job", run = "run", name = "name", resource = "node", start = "start", end = "end" }
+meters = { cpu = "cpus" }
+"""
+
+
+def test_a_run_that_two_sources_saw_is_counted_once(small: Project, tmp_path: Path) -> None:
+    project = world.copied(small, tmp_path / "project")
+    toml = project.folder / "apportion.toml"
+    toml.write_text(toml.read_text("utf-8") + TRACKER, "utf-8")
+    row = "11007,11007,,node-1,2026-10-07T00:00:00Z,2026-10-07T20:30:00Z,4"
+    (project.folder / "usage" / "seen-2026-10.csv").write_text(f"job,run,name,node,start,end,cpus\n{row}\n", "utf-8")
+    seen = apportion.open_project(project.folder)
+    apportion.ingest(seen)
+    assert seen.books.scan("workloads")["workload"].to_pylist().count("11007") == 2
+    (attempt,) = apportion.cost(seen, "11007").attempts
+    before = apportion.cost(small, "11007")
+    assert (attempt.outcome, attempt.line.owed) == ("failed", before.totals[0].owed)
+    assert before.attempts == (attempt,)
+
+
 def test_attempts_of_a_run_add_up(shared: Project) -> None:
     found = apportion.cost(shared, "mine")
     page = clients_of(Path(shared.folder))("viewer").get("/runs/mine.2.json").json()

@@ -17,7 +17,7 @@ COLOURS = (
     "#6aaed6", "#f2c466", "#5cc4a5", "#e3b3cd", "#9ad3f2", "#ee9a5c", "#d9cc52",
 )  # fmt: skip
 GREYS = {"_idle": "#9aa0a6", "_unallocated": "#6b7075", "_residual": "#c3c7cb"}
-MOVES = {"sum": "#5b6b78", "more": "#d55e00", "less": "#0072b2"}  # apart for all eyes, and by their direction
+MOVES = {"sum": "#4c6a7d", "more": "#d55e00", "less": "#0072b2", "idle": GREYS["_idle"]}  # for all eyes, and by place
 Spec = dict[str, Any]
 TOLD = {"day": "day", "owner": "owner", "shown": "amount"}
 BY_DAY: Spec = {"labelAngle": 0, "labelOverlap": True, "labelExpr": "slice(datum.label, 5)"}  # the month and the day
@@ -80,7 +80,7 @@ def cumulative(values: Sequence[Mapping[str, Any]], palette: Mapping[str, str], 
         **base(values),
         "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2.5, "point": {"size": 18, "filled": True}},
         "encoding": {
-            "x": {"field": "day", "type": "ordinal", "title": "day of the month", "axis": {"labelAngle": 0, "labelOverlap": True}},
+            "x": {"field": "day", "type": "ordinal", "title": "day of the month", "axis": {"labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 4}},
             "y": {"field": "amount", "type": "quantitative", "title": unit},
             "color": colour_by("series", palette, order),
             "strokeDash": {"field": "series", "type": "nominal", "legend": None, "scale": {"domain": order, "range": [[1, 0], [5, 3], [2, 2]][: len(order)]}},
@@ -89,13 +89,15 @@ def cumulative(values: Sequence[Mapping[str, Any]], palette: Mapping[str, str], 
     }  # fmt: skip
 
 
-def waterfall(steps: Sequence[tuple[str, float, str]], totals: Sequence[int], unit: str) -> Spec:
-    """From one sum to another: steps of (name, amount, as text), one below the other; those at the places of `totals` stand on the ground."""
+def waterfall(
+    steps: Sequence[tuple[str, float, str]], totals: Sequence[int], unit: str, idle: Sequence[str] = ()
+) -> Spec:
+    """From one sum to another: steps of (name, amount, as text), one below the other. Those at the places of `totals` stand on the ground."""
     values, level = [], 0.0
     for place, (name, amount, text) in enumerate(steps):
         start = 0.0 if place in totals else level
         level = start + amount
-        kind = "sum" if place in totals else "more" if amount >= 0 else "less"
+        kind = "sum" if place in totals else "idle" if name in idle else "more" if amount >= 0 else "less"
         values.append(
             {"name": name, "start": start, "end": level, "right": max(start, level), "shown": text, "kind": kind}
         )
@@ -114,7 +116,12 @@ def waterfall(steps: Sequence[tuple[str, float, str]], totals: Sequence[int], un
             {
                 "mark": {"type": "bar", "height": {"band": 0.7}},
                 "encoding": {
-                    "x": {"field": "start", "type": "quantitative", "title": unit},
+                    "x": {
+                        "field": "start",
+                        "type": "quantitative",
+                        "title": unit,
+                        "axis": {"labelOverlap": "greedy", "labelSeparation": 8},
+                    },
                     "x2": {"field": "end"},
                     "color": {**colour_by("kind", MOVES, list(MOVES)), "legend": None},
                 },

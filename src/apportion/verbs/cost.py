@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from apportion.books.shapes import PLAN
 from apportion.engine.charges import charges_of
+from apportion.engine.workloads import unite
 from apportion.errors import ProjectError
 from apportion.model.rows import CHARGES
 from apportion.model.times import Period, parse_period
@@ -63,7 +64,7 @@ def cost(
     )
     return Cost(
         run=workloads[0]["run"],
-        name=workloads[0]["name"] or "",
+        name=next((row["name"] for row in workloads if row["name"]), ""),
         owners=tuple(sorted(owners)),
         status="final" if all(share.status == "final" for share in shares) else "estimated",
         shares=tuple(shares),
@@ -75,14 +76,21 @@ def cost(
 
 
 def find_run(project: Project, what: str) -> list[dict[str, Any]]:
-    columns = ["workload", "run", "name", "start_s", "end_s", "outcome"]
     scan = project.books.scan
     found = scan("workloads", columns=["run"], where=(pc.field("workload") == what) | (pc.field("run") == what))
     if not len(found):
         raise unknown_job(project, what)
     run = what if what in found["run"].to_pylist() else found["run"][0].as_py()
-    rows = scan("workloads", columns=columns, where=pc.field("run") == run).to_pylist()
-    return sorted(rows, key=lambda row: (row["start_s"], row["workload"]))
+    return sorted(
+        once(scan("workloads", where=pc.field("run") == run)), key=lambda row: (row["start_s"], row["workload"])
+    )
+
+
+def once(rows: pa.Table) -> list[dict[str, Any]]:
+    """Each workload as the engine takes it, however many sources saw it; from when the first saw it until the last did."""
+    times = rows.group_by("workload").aggregate([("start_s", "min"), ("end_s", "max")])
+    seen = {row["workload"]: {"start_s": row["start_s_min"], "end_s": row["end_s_max"]} for row in times.to_pylist()}
+    return [row | seen[row["workload"]] for row in unite(rows).drop_columns("labels").to_pylist()]
 
 
 def unknown_job(project: Project, what: str) -> ProjectError:
@@ -161,9 +169,7 @@ def posted_charges(project: Project, month: str, ids: list[str]) -> pa.Table:
 
 
 def outcomes_of(project: Project, ids: list[str]) -> dict[str, str]:
-    rows = project.books.scan(
-        "workloads", columns=["workload", "outcome"], where=pc.field("workload").isin(sorted(set(ids)))
-    )
+    rows = unite(project.books.scan("workloads", where=pc.field("workload").isin(sorted(set(ids)))))
     return dict(zip(rows["workload"].to_pylist(), rows["outcome"].to_pylist(), strict=True))
 
 

@@ -233,13 +233,17 @@ def costliest(mine: Owned, currency: str) -> Rows | None:
     rows = tuple(tuple(row[column.name] for column in columns) for row in found)
     hrefs = [ask.link(at("/runs", str(row["run"])), where=None) if row["run"] in theirs else "" for row in found]
     return Rows(
-        Table(columns, rows, (), currency), "Runs that cost most", {"run": hrefs, "amount": hrefs}, bars="amount"
+        fronted(Table(columns, rows, (), currency), "run", "amount"),
+        "Runs that cost most",
+        {"run": hrefs, "amount": hrefs},
+        bars="amount",
     )
 
 
 def currencies(record: Record) -> dict[str, str]:
     """Of each bill."""
-    return {bill: currency for bill, currency in grouped(record.posted, ("bill", "currency"))}
+    rows = record.posted.select(["bill", "currency"]).group_by(["bill", "currency"]).aggregate([])
+    return dict(zip(rows["bill"].to_pylist(), rows["currency"].to_pylist(), strict=True))
 
 
 def seen_runs(ask: Ask, runs: pa.Table) -> pa.Table:

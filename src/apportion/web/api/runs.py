@@ -9,10 +9,8 @@ from apportion.model.times import parse_period
 from apportion.render.json import portable
 from apportion.reports.cost import Cost
 from apportion.reports.job import JobLine
-from apportion.verbs.cost import cost
-from apportion.web.api.asked import Reading, about, is_theirs
-from apportion.web.api.search import seen
-from apportion.web.ask import Ask, NotThereError
+from apportion.web.api.asked import Reading, about
+from apportion.web.costs import seen_cost
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["figures"])
@@ -23,23 +21,7 @@ MONTH = Query(description="only one month's part; all unless given", max_length=
 def run_cost(ask: Reading, run: str, period: Annotated[str, MONTH] = "") -> RunCost:
     """What a job cost, all attempts and array tasks together, by its id or its run's; of a team that you may see."""
     month = str(parse_period(period)) if period else ""
-    return shape(theirs(ask, run, month))
-
-
-def theirs(ask: Ask, run: str, month: str) -> Cost:
-    """Where any of it is another team's, all of it is not theirs to see."""
-
-    def make() -> Cost:
-        return cost(ask.project, run, month or None)
-
-    if ask.viewer.teams is None:
-        return ask.desk.kept(("cost", run, month), make)
-    if seen(ask).run_of(run) is None:
-        raise NotThereError("such run")
-    found = ask.desk.kept(("cost", run, month), make)
-    if not all(is_theirs(ask, owner) for owner in found.owners):
-        raise NotThereError("such run")
-    return found
+    return shape(seen_cost(ask, run, month))
 
 
 def shape(found: Cost) -> RunCost:

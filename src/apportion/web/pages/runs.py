@@ -3,7 +3,6 @@
 from contextlib import suppress
 from decimal import Decimal
 
-from apportion.books.shapes import PLAN
 from apportion.errors import ProjectError
 from apportion.model.times import parse_period
 from apportion.render.chart import number, waterfall
@@ -15,10 +14,9 @@ from apportion.reports.job import JobLine
 from apportion.reports.report import Cell, Column
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
-from apportion.verbs.cost import cost
 from apportion.verbs.owning import Owning, owning
-from apportion.web.accounts import known_names
-from apportion.web.ask import Ask, NotThereError, at
+from apportion.web.ask import Ask, at
+from apportion.web.costs import seen_cost
 from apportion.web.page import Block, Chart, Figure, Figures, Link, Page, Prose, Rows, Tone
 from apportion.web.routes import Route
 from apportion.web.viewer import Deed
@@ -34,13 +32,8 @@ STEPS = {
 
 
 def run(ask: Ask, name: str) -> Page:
-    """Where one of its owners is not theirs to see, it is not there: not even its name is looked up beyond that."""
-    known = known_names(ask).run_of(name)
-    if known is None:
-        raise NotThereError("such run")
-    found = cost_of(ask, known)
-    if not all(ask.viewer.sees(team) for team in found.teams):
-        raise NotThereError("such run")
+    """Where one of its owners is not theirs to see, it is not there."""
+    found = seen_cost(ask, name)
     blocks: list[Block] = []
     for line in found.totals:
         blocks += [strip(ask, found, line), parts(line)]
@@ -54,16 +47,6 @@ def run(ask: Ask, name: str) -> Page:
         notes=tuple("\n".join(sheet.notes).split("\n")),
         about=cost_value(found),
     )
-
-
-def cost_of(ask: Ask, name: str) -> Cost:
-    """Kept, and the postings that all runs of a month share once for all of them."""
-    project, desk = ask.project, ask.desk
-
-    def posted(month: str) -> object:
-        return desk.kept(("planned postings", month), lambda: project.books.posted(month, kinds=[PLAN]))
-
-    return desk.kept(("cost", name), lambda: cost(project, name, posted=posted))
 
 
 def explained(ask: Ask, found: Cost) -> str:
@@ -105,7 +88,9 @@ def parts(line: JobLine) -> Chart:
     columns = (Column("part", "part"), Column("amount", "amount", "money"))
     table = Table(columns, tuple(steps), (None, line.owed), line.currency)
     says = f"How {shown(line.owed, line.currency)} comes about: its own use, its share of idle and overhead, less what others paid."
-    return Chart("Why this much", says, waterfall(drawn, (0, len(drawn) - 1), line.currency), Rows(table))
+    return Chart(
+        "Why this much", says, waterfall(drawn, (0, len(drawn) - 1), line.currency, [STEPS["idle"]]), Rows(table)
+    )
 
 
 def attempts(ask: Ask, found: Cost) -> list[Block]:

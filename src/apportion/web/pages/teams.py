@@ -191,7 +191,7 @@ def waterfall_of(ask: Ask, said: Moved | None) -> Chart | None:
     return Chart(
         "What moved since the month before",
         f"From {shown(money(said.before, digits), unit)} the month before to {shown(money(said.owed, digits), unit)}, as the statement of {ask.month} says.",
-        waterfall(drawn, (0, len(drawn) - 1), unit),
+        waterfall(drawn, (0, len(drawn) - 1), unit, [MOVED["idle"]]),
         Rows(Table(columns, rows, (None, None, change), unit), empty="Nothing moved."),
     )
 

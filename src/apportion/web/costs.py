@@ -1,0 +1,28 @@
+"""What a run cost, for pages and API alike: told to those who may see all of its owners."""
+
+import pyarrow as pa
+
+from apportion.books.shapes import PLAN
+from apportion.reports.cost import Cost
+from apportion.verbs.cost import cost
+from apportion.web.accounts import known_names
+from apportion.web.ask import Ask, NotThereError
+
+
+def seen_cost(ask: Ask, name: str, month: str = "") -> Cost:
+    """Of all its months, or its part of one. Where any owner in any month is not theirs to see, it is not there."""
+    run = known_names(ask).run_of(name)
+    whole = None if run is None else kept_cost(ask, run)
+    if run is None or whole is None or not all(map(ask.viewer.sees, whole.teams)):
+        raise NotThereError("such run")
+    return kept_cost(ask, run, month) if month else whole
+
+
+def kept_cost(ask: Ask, run: str, month: str = "") -> Cost:
+    """The postings that all runs of a month share are kept once for all of them."""
+    project, desk = ask.project, ask.desk
+
+    def posted(one: str) -> pa.Table:
+        return desk.kept(("planned postings", one), lambda: project.books.posted(one, kinds=[PLAN]))
+
+    return desk.kept(("cost", run, month), lambda: cost(project, run, month or None, posted=posted))
