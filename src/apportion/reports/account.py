@@ -105,8 +105,8 @@ def by_day(days: Mapping[str, Decimal], period: Period) -> dict[int, Decimal]:
     for day, amount in days.items():
         found[int(min(max(day, first), last)[-2:])] = amount
     sums: dict[int, Decimal] = {}
-    for day in range(1, max(found, default=0) + 1):
-        sums[day] = found.get(day, sums.get(day - 1, ZERO))
+    for number in range(1, max(found, default=0) + 1):
+        sums[number] = found.get(number, sums.get(number - 1, ZERO))
     return sums
 
 

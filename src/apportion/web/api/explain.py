@@ -8,8 +8,8 @@ from apportion.client.record import Explanation
 from apportion.errors import ProjectError
 from apportion.render.json import portable
 from apportion.verbs.explain import explain
+from apportion.web.accounts import known_names
 from apportion.web.api.asked import MONTHS, Reading, about
-from apportion.web.api.search import seen
 from apportion.web.ask import Ask, NotThereError
 from apportion.web.viewer import Deed
 
@@ -42,7 +42,7 @@ def theirs(ask: Ask, what: str) -> str:
         kind, name = "", what
     if kind in ("", "team") and ask.viewer.sees(name):
         return f"team:{name}"
-    if kind in ("", "job") and (run := seen(ask).run_of(name)):
+    if kind in ("", "job") and (run := known_names(ask).run_of(name)):
         return f"job:{run}"
     if kind in ("", "posting"):
         rows = ask.project.books.find_entries(name, ask.viewer.teams, 2)

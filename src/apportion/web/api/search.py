@@ -6,10 +6,10 @@ from fastapi import APIRouter, Query
 
 from apportion.client.shapes import Hit, Hits, ReportAnswer
 from apportion.reports.live import live_report
-from apportion.verbs.search import Catalogue, catalogue, search
+from apportion.verbs.search import search
+from apportion.web.accounts import known_names
 from apportion.web.api.asked import WHERE, Reading, about
 from apportion.web.api.reports import report_answer
-from apportion.web.ask import Ask
 from apportion.web.estimates import estimate
 from apportion.web.viewer import Deed
 
@@ -20,18 +20,12 @@ TEXT = Query(alias="q", max_length=200, description="a name or a part of it", ex
 @router.get("/search", **about(Deed.read))
 def find(ask: Reading, text: Annotated[str, TEXT]) -> Hits:
     """Teams, projects, users, pools, runs, postings, statements and disputes by their names."""
-    found = search(ask.project, seen(ask), text, ask.viewer.teams)
+    found = search(ask.project, known_names(ask), text, ask.viewer.teams)
     hits = [
         Hit(kind=hit.kind, names=list(hit.names), called=hit.called, about=hit.about, rank=hit.rank)
         for hit in found.hits
     ]
     return Hits(asked=found.asked, hits=hits, counts=dict(found.counts))
-
-
-def seen(ask: Ask) -> Catalogue:
-    """The part of all names that the viewer may see."""
-    whole = ask.desk.kept("catalogue", lambda: catalogue(ask.project))
-    return ask.desk.kept(("catalogue", ask.viewer.teams), lambda: whole.within(ask.viewer.teams))
 
 
 @router.get("/live", **about(Deed.read))
