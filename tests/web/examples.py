@@ -87,7 +87,7 @@ EXAMPLES: dict[str, Example] = {
         Example("/policy"),
         Example("/policy/diff", f"{PERIOD}&from={{version}}&to=file"),
         Example("/policy/{version}"),
-        Example("/what-if", f"{PERIOD}&pool=gpus&method=proportional", (f"{PERIOD}&draft={{draft}}",)),
+        Example("/what-if", f"{PERIOD}&draft={{draft}}", (f"{PERIOD}&pool=gpus&method=proportional",)),
         Example("/drafts", ""),
         Example("/drafts/{number}", "", asked="/drafts/{draft}"),
         Example("/methods"),
@@ -109,6 +109,10 @@ EXAMPLES: dict[str, Example] = {
         Example("/api"),
     )
 }  # fmt: skip
+
+
+# Questions that the command line does not have: it has no search, and a policy of the past is read from its page or from version control.
+NO_COMMAND = {"/search", "/policy/{version}"}
 
 
 def missing(routes: Sequence[Route]) -> list[str]:
