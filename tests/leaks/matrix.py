@@ -54,8 +54,10 @@ class Question:
         texts = (self.url, *self.fields.values())
         return any(name in WHOSE for text in texts for _, name, _, _ in Formatter().parse(text))
 
-    def filled(self, names: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-        return self.url.format_map(names), {key: value.format_map(names) for key, value in self.fields.items()}
+    def filled(self, names: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+        texts = {key: value.format_map(names) for key, value in self.fields.items()}
+        listed = {key: [text.strip("[]")] for key, text in texts.items() if text.startswith("[")}
+        return self.url.format_map(names), {**texts, **listed}
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,10 @@ def of_api(document: Mapping[str, Any]) -> Iterator[Question]:
     for path, methods in document["paths"].items():
         for method, told in methods.items():
             parameters = told.get("parameters", ())
-            url = path.format_map({one["name"]: filling(one, path) for one in parameters if one["in"] == "path"})
+            names = {one["name"]: filling(one, path) for one in parameters if one["in"] == "path"}
+            if "/drafts/" in path:
+                names["number"] = "{draft}"
+            url = path.format_map(names)
             if method != "get":
                 yield Question(method.upper(), path, url, FORMS[method.upper(), path])
                 continue

@@ -22,6 +22,8 @@ HARMLESS = {
     "by": "",
     "name": "showback",
     "pool": "gpus",
+    "token": "0123456789",
+    "hook": "0123456789",
     "version": "file",
     "cursor": "",
     "level": "",
@@ -39,7 +41,7 @@ HARMLESS = {
     "from": "",
     "to": "",
 }
-# Fields of a form or of a body, by method and path.
+# Fields of a form or of a body, by method and path; what stands in [] is a list.
 DOUBT = {"period": "2026-10", "what": "{team}", "why": "not ours"}
 CREDIT = {"period": "2026-10", "sponsor": "platform", "amount": "1.00", "why": "a node was down"}
 SETTLED = {"outcome": "rejected", "why": "it was theirs"}
@@ -70,4 +72,21 @@ FORMS: dict[tuple[str, str], dict[str, str]] = {
     ("POST", "/api/v1/disputes/{number}/settlement"): SETTLED,
     ("POST", "/api/v1/adjustments"): {**CREDIT, "owner": "{owner}"},
     ("POST", "/api/v1/usage"): {"workload": "{run}"},
+    ("POST", "/api/v1/tokens"): {"label": "x", "role": "viewer", "teams": "[{team}]", "deeds": "[read]"},
+    ("POST", "/api/v1/tokens/{token}/revocation"): {},
+    ("POST", "/api/v1/budgets"): {"owner": "{team}/{project}", "amount": "100", "since": "2026-11", "why": "agreed"},
+    ("POST", "/api/v1/drafts"): {"text": "policy: small", "why": "{project}"},
+    ("POST", "/api/v1/drafts/owners"): {
+        "label": "slurm.account",
+        "pattern": "odd-one",
+        "team": "{team}",
+        "project": "{project}",
+        "why": "it is theirs",
+    },
+    ("POST", "/api/v1/drafts/{number}/adoption"): {},
+    ("POST", "/api/v1/drafts/{number}/drop"): {},
+    ("POST", "/api/v1/what-if"): {"period": "2026-10", "text": "policy: {team}"},
+    ("POST", "/api/v1/webhooks"): {"url": "https://127.0.0.1/", "events": "[posted]", "teams": "[{team}]"},
+    ("POST", "/api/v1/webhooks/{hook}/test"): {},
+    ("POST", "/api/v1/webhooks/{hook}/end"): {},
 }

@@ -111,8 +111,9 @@ EXAMPLES: dict[str, Example] = {
 }  # fmt: skip
 
 
-# Questions that the command line does not have: it has no search, and a policy of the past is read from its page or from version control.
-NO_COMMAND = {"/search", "/policy/{version}"}
+# Questions that the command line does not have: it has no search, and a policy of the past is read from its page or from version control; the
+# API is described where it is.
+NO_COMMAND = {"/search", "/policy/{version}", "/api"}
 
 
 def missing(routes: Sequence[Route]) -> list[str]:

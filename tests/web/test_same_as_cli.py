@@ -39,12 +39,12 @@ class Beside:
     differing: tuple[tuple[str, str], ...] = ()
 
 
-def of_owner(where: str) -> Beside:
+def of_owner(where: str, *more: str) -> Beside:
     """Pages about one owner have both months by day, summed up, and what moved between them."""
     days = tuple(f"{SHOWBACK} --by day {where} {month}" for month in (NOW, BEFORE))
     pools = tuple(f"{SHOWBACK} --by pool {where} {month}" for month in (NOW, BEFORE))
     others = tuple(f"{SHOWBACK} --by {by} {where} {NOW}" for by in ("project", "user", "team"))
-    return Beside((*pools, *others, f"apportion report trend {where} {NOW}"), days, (pools,))
+    return Beside((*pools, *others, *more, f"apportion report trend {where} {NOW}"), days, (pools,))
 
 
 BY_DAY = Beside(
@@ -55,10 +55,12 @@ BESIDE = {
     "/": BY_DAY,
     "/overview": BY_DAY,
     "/teams": Beside((f"{SHOWBACK} {BEFORE}",), (), ((f"{SHOWBACK} {NOW}", f"{SHOWBACK} {BEFORE}"),)),
-    "/teams/{team}": of_owner("--where team=vision"),
+    "/teams/{team}": of_owner("--where team=vision", f"apportion statement vision {NOW}"),
     "/projects/{team}/{project}": of_owner("--where project=vision/detect"),
     "/users/{user}": of_owner("--where user=ada"),
     "/me": of_owner("--where user=ada"),
+    "/pools/{pool}": Beside((f"{SHOWBACK} --where pool=gpus {NOW}",)),
+    "/idle": Beside((f"apportion report pool gpus {NOW}", f"apportion report pool disks {NOW}")),
     "/live": Beside((LIVE, LIVE_POOLS, f"{LIVE_POOLS} --where team=vision", *(f"{LIVE} --where team={team}" for team in TEAMS))),
 }
 UNWRITTEN = {"/health/owner"}  # its command takes a file that nobody has written yet
