@@ -19,6 +19,8 @@ from apportion.web.page import Block, Chart, Figure, Figures, Page, Prose, Rows
 from apportion.web.routes import Route
 from apportion.web.tables import records
 
+TIMES = "When it stood idle"
+
 
 def idle(ask: Ask) -> Page:
     made = ask.report("idle")
@@ -106,9 +108,9 @@ def heat_map(sums: dict[str, Decimal], currency: str) -> Chart:
         for hour in order
     ]
     columns = (Column("hour", "hour of the week"), Column("amount", "idle", "money"))
-    table = Table(columns, tuple((hour, sums[hour]) for hour in order), (None, total(sums.values())), currency)
+    table = Table(columns, tuple((hour, sums[hour]) for hour in order), (None, total(sums.values())), currency, TIMES)
     says = f"What stood idle in {currency}, at the price of its hour, by hour and day of the week: the more the darker."
-    return Chart("When it stood idle", says, heat(values, WEEK, currency), Rows(table))
+    return Chart(TIMES, says, heat(values, WEEK, currency), Rows(table))
 
 
 def by_owner(ask: Ask, held: Report) -> list[Block]:

@@ -26,6 +26,7 @@ from apportion.web.routes import Route
 from apportion.web.tables import records
 from apportion.web.viewer import Deed
 
+PRICES, CAPACITY, TIMES = "What a unit cost", "What became of the capacity", "When it stands idle"
 SAID = {part: title.removesuffix(" h") for part, title in PARTS.items()}
 
 
@@ -118,10 +119,10 @@ def price_chart(priced: dict[str, Cell], currency: str, per: str) -> Chart:
         if isinstance(price, Decimal)
     ]
     steps = tuple(next(found) for _, found in groupby(priced.items(), key=lambda item: item[1]))
-    table = Table((Column("from", "from"), Column("price", f"{currency} {per}", "price")), steps, currency=currency)
+    table = Table((Column("from", "from"), Column("price", f"{currency} {per}", "price")), steps, (), currency, PRICES)
     often = "It stayed the same throughout." if len(steps) == 1 else f"It changed {len(steps) - 1:,} times."
     spec = price_steps(values, f"{currency} {per}")
-    return Chart("What a unit cost", f"The price {per} over the month. {often}", spec, Rows(table))
+    return Chart(PRICES, f"The price {per} over the month. {often}", spec, Rows(table))
 
 
 def capacity(made: Report) -> list[Block]:
@@ -147,7 +148,7 @@ def capacity(made: Report) -> list[Block]:
         used = [said for said in order if any(value["owner"] == said for value in values)]
         spec = stacked_days(values, SPENT, used, f"{unit}-hours")
         says = f"Each day's {unit}-hours: {', '.join(used)}. Together they are all that there was."
-        blocks.append(Chart("What became of the capacity", says, spec, Rows(days_table(made, own))))
+        blocks.append(Chart(CAPACITY, says, spec, Rows(days_table(made, own))))
     return blocks
 
 
@@ -155,7 +156,7 @@ def days_table(made: Report, rows: list[dict[str, Cell]]) -> Table:
     columns = tuple(column for column in made.columns if column.name not in ("unit", "price", "amount"))
     sums = [sum((cell for row in rows if isinstance(cell := row[c.name], Decimal)), Decimal(0)) for c in columns[1:]]
     cells = tuple(tuple(row[column.name] for column in columns) for row in rows)
-    return Table(columns, cells, (None, *sums))
+    return Table(columns, cells, (None, *sums), heading=CAPACITY)
 
 
 def week(ask: Ask, name: str) -> list[Block]:
@@ -173,9 +174,10 @@ def week(ask: Ask, name: str) -> list[Block]:
     table = Table(
         (Column("hour", "hour of the week"), Column("unsold", f"idle {unit}-hours", "quantity")),
         tuple((row["hour"], row["unsold"]) for row in rows),
+        heading=TIMES,
     )
     says = f"Idle {unit}-hours of the month by hour and day of the week, the more the darker."
-    return [Chart("When it stands idle", says, heat(values, DAYS, f"{unit}-hours"), Rows(table))]
+    return [Chart(TIMES, says, heat(values, DAYS, f"{unit}-hours"), Rows(table))]
 
 
 def charged(ask: Ask, name: str) -> Rows:
