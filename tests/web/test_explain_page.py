@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
 
 import apportion
 from apportion.verbs.dispute import Settlement
@@ -13,7 +14,7 @@ from apportion.web import bench, warm
 from apportion.web.app import create_app
 from apportion.web.desk import Desk
 from tests.web import world
-from tests.web.conftest import Clients, clients_of
+from tests.web.conftest import OUR_HOST, Clients, clients_of
 
 MONTH = "2026-10"
 
@@ -152,4 +153,11 @@ def test_the_newest_month_is_computed_ahead_and_again_only_when_something_was_po
     head = warm.once(desk, "")
     assert len(desk.bench) == 1
     assert warm.once(desk, head) == head == small.books.head()
-    assert create_app(small.folder, warm=True)
+
+
+def test_a_server_warms_itself_and_lets_go_when_it_ends(small: Project) -> None:
+    app = create_app(small.folder, warm=True)
+    with TestClient(app, OUR_HOST) as client:
+        assert client.get("/login").status_code == 200
+        named = {thread.name for thread in threading.enumerate()}
+    assert "warming" in named

@@ -58,7 +58,7 @@ def plain_count(hour: datetime) -> dict[str, Fraction]:
     down = min(free, broken)
     reserved = min(free - down, max(Fraction(0), promised - speech))
     sums = {"used": used, "unmeasured": 0, "held": held - used, "reserved": reserved, "down": down}
-    return {name: Fraction(value) for name, value in sums.items()} | {"unsold": free - down - reserved}
+    return {name: Fraction(value) for name, value in {**sums, "unsold": free - down - reserved}.items()}
 
 
 def rows_of(made: Report) -> list[dict[str, Any]]:
