@@ -304,14 +304,14 @@ def test_a_document_of_somebody_else_is_refused(change: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("said", "found"),
     [
-        ({"preferred_username": "ada", "groups": ["a", 7, None]}, ("ada", "lead", {"vision"})),
-        ({"preferred_username": "ada", "groups": "a"}, ("ada", "lead", {"vision"})),
-        ({"preferred_username": "ada", "groups": {"a": 1}}, ("ada", "viewer", set())),
-        ({"preferred_username": "ada"}, ("ada", "viewer", set())),
+        ({"preferred_username": "ada", "groups": ["a", 7, None]}, ("ada", "lead", frozenset({"vision"}))),
+        ({"preferred_username": "ada", "groups": "a"}, ("ada", "lead", frozenset({"vision"}))),
+        ({"preferred_username": "ada", "groups": {"a": 1}}, ("ada", "viewer", frozenset())),
+        ({"preferred_username": "ada"}, ("ada", "viewer", frozenset())),
     ],
 )
 def test_groups_are_what_the_claim_says_however_it_is_written(
-    said: dict[str, Any], found: tuple[str, str, set[str]]
+    said: dict[str, Any], found: tuple[str, str, frozenset[str]]
 ) -> None:
     from apportion.verbs.web_settings import Group
 

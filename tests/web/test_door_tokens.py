@@ -141,12 +141,15 @@ FINANCE = viewer_of(Person("fin", "finance", None, "oidc"))
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
-        (Wanted("x"), ("lead", {"speech"}, {"read"})),
-        (Wanted("x", "viewer", ("speech",)), ("viewer", {"speech"}, {"read"})),
-        (Wanted("x", "lead", deeds=("read", "dispute")), ("lead", {"speech"}, {"read", "dispute"})),
+        (Wanted("x"), ("lead", frozenset({"speech"}), frozenset({"read"}))),
+        (Wanted("x", "viewer", ("speech",)), ("viewer", frozenset({"speech"}), frozenset({"read"}))),
+        (
+            Wanted("x", "lead", deeds=("read", "dispute")),
+            ("lead", frozenset({"speech"}), frozenset({"read", "dispute"})),
+        ),
     ],
 )
-def test_somebody_gives_what_they_have(wanted: Wanted, found: tuple[str, set[str], set[str]]) -> None:
+def test_somebody_gives_what_they_have(wanted: Wanted, found: tuple[str, frozenset[str], frozenset[str]]) -> None:
     grant = granted(LEAD, wanted, TEAMS)
     assert (grant.role, grant.teams, grant.deeds, grant.owner) == (*found, "grace")
 
@@ -219,9 +222,13 @@ def test_what_a_token_may_is_what_it_was_given_and_its_owner_still_may() -> None
 
     token = Token(*given)
     alone = token_viewer(token, None)
-    assert (alone.role, alone.teams, alone.deeds) == (Role.lead, {"speech", "vision"}, {Deed.read, Deed.dispute})
+    assert (alone.role, alone.teams, alone.deeds) == (
+        Role.lead,
+        frozenset({"speech", "vision"}),
+        frozenset({Deed.read, Deed.dispute}),
+    )
     shrunk = token_viewer(token, Person("grace", "viewer", frozenset({"speech", "zebra"}), "oidc"))
-    assert (shrunk.role, shrunk.teams, shrunk.deeds) == (Role.viewer, {"speech"}, {Deed.read})
+    assert (shrunk.role, shrunk.teams, shrunk.deeds) == (Role.viewer, frozenset({"speech"}), frozenset({Deed.read}))
     grown = token_viewer(token, Person("grace", "admin", None, "oidc"))
     assert grown == alone
     assert shrunk.by == "token"

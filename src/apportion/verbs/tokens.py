@@ -24,8 +24,13 @@ def token_table(found: Sequence[Token]) -> Table:
 def token_row(token: Token) -> tuple[str | None, ...]:
     return (
         token.id, token.label, token.owner, token.role, "all" if token.teams is None else ", ".join(sorted(token.teams)),
-        ", ".join(sorted(token.deeds)), status_of(token), instant_text(token.until_s), instant_text(token.used_s) if token.used_s else "never",
+        ", ".join(sorted(token.deeds)), status_of(token), instant_text(token.until_s)[:10], minute(token.used_s) if token.used_s else "never",
     )  # fmt: skip
+
+
+def minute(second: int) -> str:
+    """`2026-11-16 11:10`, in UTC."""
+    return instant_text(second)[:16].replace("T", " ")
 
 
 def status_of(token: Token) -> str:

@@ -54,6 +54,8 @@ def check_place(web: Web, host: str) -> None:
             f"{host} can be reached by others, and nothing says under which name",
             hint='set address = "https://..." under [web]: links and logins lead there',
         )
+    if web.login == "oidc" and web.oidc:
+        web.oidc.secret()  # refuses here rather than in each process
 
 
 def bound(host: str, port: int) -> socket.socket:

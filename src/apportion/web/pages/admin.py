@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
 
 from apportion.books.doors import Login
 from apportion.model.times import instant_text
 from apportion.render.sheet import Table
 from apportion.reports.report import Cell, Column
 from apportion.reports.words import counted
+from apportion.verbs.tokens import minute
 from apportion.verbs.web_settings import Group
 from apportion.web.ask import Ask, NotThereError
 from apportion.web.frame import Entry
@@ -16,7 +18,7 @@ from apportion.web.routes import Action, Route
 from apportion.web.viewer import Deed, Role
 
 HOME = Link("Admin", "/admin")
-BY = {"link": "a link of `serve`", "oidc": "the organisation's login", "proxy": "the proxy", "token": "a token"}
+BY = {"link": "the link of serve", "oidc": "the organisation's login", "proxy": "the proxy", "token": "a token"}
 
 
 def admin(ask: Ask) -> Page:
@@ -26,15 +28,13 @@ def admin(ask: Ask) -> Page:
     runs = books.runs()
     last = f"the last on {instant_text(runs[-1].posted_s)[:10]}" if runs else ""
     figures = (
-        Figure("people", str(len(people)), "#people", f"{sum(bool(one.sessions) for one in people)} logged in now"),
+        Figure("people", str(len(people)), note=f"{sum(bool(one.sessions) for one in people)} logged in now"),
         Figure("tokens", str(good), "/admin/tokens", "good now"),
         Figure("sources", str(len(ask.project.sources)), "/admin/sources"),
         Figure("runs", str(len(runs)), "/admin/runs", last),
         Figure("audit", "log", "/admin/audit", "who did what, when and why"),
     )
-    title = (
-        f"{counted(len(people), 'person', 'people')} came in so far, and {counted(good, 'token')} may ask for programs."
-    )
+    title = f"{counted(len(people), 'person', 'people')} came in so far, and {counted(good, 'token')} of programs {'is' if good == 1 else 'are'} good."
     return Page(
         "admin",
         title,
@@ -49,7 +49,7 @@ def people_blocks(people: Sequence[Login]) -> tuple[Rows | Form, ...]:
     rows = tuple(
         (
             one.person.name, one.person.role, "all" if one.person.teams is None else ", ".join(sorted(one.person.teams)) or "none",
-            BY.get(one.person.by, one.person.by), instant_text(one.first_s), instant_text(one.last_s), one.sessions,
+            BY.get(one.person.by, one.person.by), minute(one.first_s), minute(one.last_s), one.sessions,
         )
         for one in people
     )  # fmt: skip
@@ -57,7 +57,7 @@ def people_blocks(people: Sequence[Login]) -> tuple[Rows | Form, ...]:
         "name role teams came_by first_login last_login", rows, Column("sessions", "open sessions", "count")
     )
     inside = tuple(one.person.name for one in people if one.sessions)
-    links = {"name": [f"/admin/audit?who={one.person.name}" for one in people]}
+    links = {"name": ["/admin/audit?" + urlencode({"who": one.person.name}) for one in people]}
     listed = Rows(table, "Who came in", links, empty="Nobody came in yet.")
     if not inside:
         return (listed,)
@@ -94,8 +94,8 @@ def sources(ask: Ask) -> Page:
     for source in ask.project.sources:
         own = [one for one in delivered if one["source"] == source.name]
         problems = len(ask.desk.books.problems(source.name))
-        last = instant_text(max(one["received_s"] for one in own)) if own else "never"
-        until = instant_text(max(one["end_s"] for one in own)) if own else None
+        last = minute(max(one["received_s"] for one in own)) if own else "never"
+        until = minute(max(one["end_s"] for one in own)) if own else None
         rows.append((source.name, source.kind, last, until, len(own), problems))
     counts = (Column("deliveries", "deliveries", "count"), Column("problems", "rows with problems", "count"))
     table = plain_table("source kind last_delivery data_until", tuple(rows), *counts)

@@ -4,9 +4,9 @@ from urllib.parse import urlencode
 
 from apportion.books.audit import Note
 from apportion.errors import InputError
-from apportion.model.times import instant_text
 from apportion.render.sheet import Table
 from apportion.reports.report import Column
+from apportion.verbs.tokens import minute
 from apportion.web.ask import Ask
 from apportion.web.page import Block, Form, Input, Link, Page, Prose, Rows
 from apportion.web.pages.admin import HOME
@@ -21,7 +21,7 @@ def audit(ask: Ask) -> Page:
     who, what = ask.one("who"), ask.one("what")
     found = ask.desk.books.audit_page(who, what, number(ask.one("before")), MOST + 1)
     shown = found[:MOST]
-    rows = tuple((str(n), instant_text(one.at_s), one.who, one.what, one.why, one.detail) for n, one in shown)
+    rows = tuple((str(n), minute(one.at_s), one.who, one.what, one.why, one.detail) for n, one in shown)
     table = Table(tuple(Column(name, name, quiet=name == "why") for name in NAMES), rows)
     links = {
         "who": [address(who=one.who, what=what) for _, one in shown],
@@ -43,7 +43,7 @@ def title(shown: list[tuple[int, Note]], who: str, what: str) -> str:
     narrowed = (f" by {who}" if who else "") + (f" of the kind {what!r}" if what else "")
     if not shown:
         return f"Nothing{narrowed} is noted in the audit log."
-    return f"What was done{narrowed}: notes {shown[-1][0]} to {shown[0][0]} of a chain that shows if one is changed or taken out."
+    return f"What was done{narrowed}: notes {shown[-1][0]} to {shown[0][0]} of the audit log."
 
 
 def address(**asked: str) -> str:

@@ -21,13 +21,22 @@ TONES: dict[str, Tone] = {"good": "", "revoked": "quiet", "expired": "quiet"}
 
 def own_tokens(ask: Ask) -> Page:
     found = tokens(ask.project, ask.viewer.name)
-    title = f"You have {counted(good(found), 'good token')}."
+    title = (
+        f"You have {counted(good(found), 'good token')} for programs."
+        if good(found)
+        else "You have no token for programs."
+    )
     return page(ask, title, found, OWN)
 
 
 def all_tokens(ask: Ask) -> Page:
     found = tokens(ask.project)
-    title = f"{counted(good(found), 'good token')} of {counted(len({one.owner for one in found}), 'person', 'people')}."
+    owners = {one.owner for one in found if status_of(one) == "good"}
+    title = (
+        f"{counted(good(found), 'good token')} of {counted(len(owners), 'person', 'people')}."
+        if owners
+        else "No program has a token."
+    )
     return page(ask, title, found, ALL)
 
 
@@ -52,7 +61,7 @@ def page(ask: Ask, title: str, found: tuple[Token, ...], path: str) -> Page:
 
 
 def making(ask: Ask, path: str) -> Form:
-    roles = ROLES[ROLES.index(ask.viewer.role) :: -1]
+    roles = ROLES[: ROLES.index(ask.viewer.role) + 1]
     deeds = ", ".join(sorted(ask.viewer.deeds))
     own = (
         "those that you see"
