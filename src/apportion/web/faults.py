@@ -17,13 +17,13 @@ from apportion.web.viewer import Deed
 PROBLEM = "application/problem+json"
 API = "/api/"
 ABSENT = frozenset({
-    "not-there", "unknown-figure", "unknown-report", "unknown-run", "unknown-job", "unknown-dispute", "unknown-owner", "unknown-policy", "unknown-source",
-    "unknown-token", "unknown-hook", "unknown-draft", "unknown_method", "nothing-posted", "nothing-matches", "no-period", "not-issued", "nothing-to-plan",
+    "unknown-figure", "unknown-report", "unknown-job", "unknown-dispute", "unknown-owner", "unknown-policy", "unknown-source",
+    "unknown-token", "unknown-webhook", "unknown-draft", "unknown_method", "nothing-posted", "nothing-matches", "no-period", "nothing-to-plan",
     "no-plan", "no-policy-in-force",
 })  # fmt: skip
 CONFLICT = frozenset({
     "dispute-open", "dispute-settled", "nothing-left", "period-closed", "inputs-moved", "policy-moved", "engine-changed", "run-conflict", "push-conflict",
-    "draft-ended", "draft-outdated", "same-policy",
+    "draft-ended", "draft-outdated", "same-policy", "webhook-ended",
 })  # fmt: skip
 NOT_READY = frozenset({  # nothing that the caller could put right
     "no-project", "unreadable-project", "invalid-toml", "unknown-key", "wrong-kind", "unknown-engine", "incomplete-source", "double-source", "no-policy-file",
