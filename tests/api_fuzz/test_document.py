@@ -55,7 +55,7 @@ class Trying:
         self.secret = () if PEOPLE[role].teams is None else world.SECRET
         self.seen: Counter[int] = Counter()
         checks.load_all_checks()
-        self.checks = [check for check in checks.CHECKS.get_all() if check.__name__ in CHECKED]
+        self.checks: list[Any] = [check for check in checks.CHECKS.get_all() if check.__name__ in CHECKED]
         assert len(self.checks) == len(CHECKED)
 
     def operation(self, operation: Any, mode: GenerationMode, examples: int) -> None:
@@ -66,7 +66,7 @@ class Trying:
 
         @calm
         @given(operation.as_strategy(generation_mode=mode))
-        def holds(case: Case) -> None:
+        def holds(case: Case[Any]) -> None:
             answer = case.call(headers=OURS, cookies={COOKIE: self.key})
             self.seen[answer.status_code] += 1
             case.validate_response(answer, checks=self.checks)

@@ -13,9 +13,9 @@ import zstandard
 from fastapi.testclient import TestClient
 
 import apportion
-from apportion.sources.pushed import ARROW, LINES, Welcome
+from apportion.sources.pushed import ARROW, LINES, Welcome, read_rows
 from apportion.verbs.project import Project
-from apportion.verbs.push import Push, delivery_of, push, read_rows
+from apportion.verbs.push import Push, delivery_of, push
 from tests.web import world
 from tests.web.conftest import clients_of
 

@@ -39,7 +39,7 @@ def post(writers: Clients, role: str, path: str, given: dict[str, Any]) -> Any:
 def test_budgets_are_set_for_teams_that_are_theirs(writers: Clients, project: Project) -> None:
     wish = {"owner": "speech", "amount": "9000.00", "since": "2026-10", "why": "as agreed"}
     made = post(writers, "lead", "/budgets", wish)
-    assert (made.status_code, made.json()["who"], Decimal(made.json()["amount"])) == (200, "grace", 9000)
+    assert (made.status_code, made.json()["who"], Decimal(made.json()["amount"])) == (200, "grace", Decimal(9000))
     (found,) = writers("lead").get(f"{ROOT}/budgets?period=2026-10").json()["items"]
     (said,) = apportion.budgets(project, "2026-10")
     assert (Decimal(found["spent"]), Decimal(found["left"])) == (said.spent, said.left)

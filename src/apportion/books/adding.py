@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from sqlalchemy import select
 
 from apportion.books import record
+from apportion.books.blocks import Blocks
 from apportion.books.catalog import Commit, Evidence
 from apportion.books.database import reading, writing
 from apportion.books.deliveries import record_delivery
@@ -74,7 +75,11 @@ def added_before(evidence: Evidence, source: str, digest: str) -> Receipt | None
 
 def leave_new(evidence: Evidence, prepared: Prepared, name: str) -> None:
     """Takes out of the prepared rows what the books have, and puts aside what contradicts them."""
-    rows = prepared.rows[name]
+    pushed = prepared.rows[name]
+    if isinstance(pushed, Blocks):
+        prepared.take_whole(name, pushed.rows)
+    whole: pa.Table = prepared.rows[name]
+    rows = whole
     before = standing(evidence, name, prepared.delivery, rows)
     if not before.num_rows:
         return
@@ -85,7 +90,7 @@ def leave_new(evidence: Evidence, prepared: Prepared, name: str) -> None:
     given = rows.to_pylist()
     found = [known.get(key_of(name, row)) for row in given]
     fresh = [old is None or (renewed and plain(old) != plain(row)) for old, row in zip(found, given, strict=True)]
-    prepared.rows[name] = left = prepared.rows[name].filter(pa.array(fresh, pa.bool_()))
+    prepared.rows[name] = left = whole.filter(pa.array(fresh, pa.bool_()))
     prepared.sums[name] = partial(content_sum, left)
     if not renewed:
         other = [old is not None and plain(old) != plain(row) for old, row in zip(found, given, strict=True)]

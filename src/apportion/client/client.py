@@ -234,14 +234,18 @@ def named(name: str) -> str:
 def packed(rows: "pa.Table | Iterable[Timed | Mapping[str, Any]]") -> tuple[bytes, str]:
     """The same rows give the same bytes, so that a push can be repeated by its key."""
     if hasattr(rows, "to_batches"):
-        import pyarrow as pa  # noqa: PLC0415  # only for those who have tables
-
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, rows.schema) as stream:
-            stream.write_table(rows)
-        return gzip.compress(sink.getvalue().to_pybytes(), mtime=0), ARROW
+        return gzip.compress(streamed(rows), mtime=0), ARROW
     lines = (json.dumps(plain(row), separators=(",", ":")) for row in rows)
     return gzip.compress("\n".join(lines).encode(), mtime=0), LINES
+
+
+def streamed(table: "pa.Table") -> bytes:
+    import pyarrow as pa  # noqa: PLC0415  # only for those who have tables
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue().to_pybytes())
 
 
 def plain(row: Timed | Mapping[str, Any]) -> dict[str, Any]:

@@ -89,21 +89,19 @@ def lines_of(body: bytes) -> Iterator[Given]:
 
 
 def stream_of(body: bytes) -> Iterator[Given]:
-    number = 0
     try:
         with pa.ipc.open_stream(body) as stream:
-            for batch in stream:
-                batch.validate(full=True)
-                for row in plain_rows(batch):
-                    number += 1
-                    yield f"row {number}", row, str(row)
+            rows = (row for batch in stream for row in plain_rows(batch))
+            yield from ((f"row {number}", row, str(row)) for number, row in enumerate(rows, 1))
     except (pa.ArrowException, ValueError, OSError, OverflowError) as error:
-        message = f"the body is not an Arrow stream that can be read: {str(error).splitlines()[0][:SHOWN] if str(error) else type(error).__name__}"
+        said = str(error).partition("\n")[0][:SHOWN] or type(error).__name__
+        message = f"the body is not an Arrow stream that can be read: {said}"
         raise InputError("push-unreadable", message, hint="write it with pyarrow.ipc.new_stream") from error
 
 
 def plain_rows(batch: pa.RecordBatch) -> Iterable[dict[str, Any]]:
     """A map is a list of pairs in Arrow; a key that comes twice is no label."""
+    batch.validate(full=True)
     for row in batch.to_pylist():
         labels = row.get("labels", ())
         if isinstance(labels, list) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in labels):

@@ -21,7 +21,6 @@ from apportion.web.viewer import Deed
 router = APIRouter(tags=["push"])
 MOST_READ = 128 * 2**20  # bytes, unpacked
 PACKED = ("gzip", "zstd")
-BLOCK = 2**20
 EXAMPLE = '{"workload":"job-1","meter":"gpu","resource":"node-1","start_s":1791000000,"end_s":1791003600,"allocated":504000}\n'
 
 
@@ -96,19 +95,16 @@ def unpacked(sent: bytes, packing: str) -> bytes:
         return sent
     if packing not in PACKED:
         raise HTTPException(415, f"a body is plain or packed by {' or '.join(PACKED)}")
-    parts, size = [], 0
     try:
         with pa.input_stream(pa.BufferReader(sent), compression=packing) as stream:
-            while part := stream.read(BLOCK):
-                size += len(part)
-                if size > MOST_READ:
-                    raise HTTPException(413, f"a push has at most {MOST_READ // 2**20} MiB when unpacked")
-                parts.append(part)
+            found = bytes(stream.read(MOST_READ + 1))
     except (OSError, pa.ArrowException) as error:
         raise ProjectError(
             "push-unreadable", f"the body is not packed by {packing}", hint="send it as it is"
         ) from error
-    return b"".join(parts)
+    if len(found) > MOST_READ:
+        raise HTTPException(413, f"a push has at most {MOST_READ // 2**20} MiB when unpacked")
+    return found
 
 
 def row_problem(one: Problem) -> RowProblem:

@@ -52,7 +52,12 @@ def table(calls: list[dict[str, Any]]) -> Table:
     names = ("call", "what", "parameters", "deed")
     titles = ("call", "what it does", "parameters", "needs")
     rows = tuple(
-        (f"{one['method']} {one['path']}", one["description"].partition("\n")[0], parameters(one), one["x-deed"])
+        (
+            f"{one['method']} {one['path']}",
+            one["description"].partition("\n")[0].replace("`", ""),
+            parameters(one),
+            one["x-deed"],
+        )
         for one in calls
     )
     return Table(tuple(Column(name, title) for name, title in zip(names, titles, strict=True)), rows)
