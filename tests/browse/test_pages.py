@@ -23,7 +23,12 @@ def looks(route: Route, *, long: bool) -> Iterator[Look]:
     """Each page once in each of four ways; a viewer has the phone where they may see the page."""
     reader = "viewer" if route.deed in VIEWS else "admin"
     if not long:
-        yield from (Look(), Look("finance" if reader == "viewer" else "admin", dark=True), Look(reader, phone=True), Look(script=False))
+        yield from (
+            Look(),
+            Look("finance" if reader == "viewer" else "admin", dark=True),
+            Look(reader, phone=True),
+            Look(script=False),
+        )
         return
     for dark, phone, script in product((False, True), repeat=3):
         for role in dict.fromkeys(("admin", reader)):

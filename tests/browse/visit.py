@@ -94,7 +94,9 @@ def visiting(context: BrowserContext, address: str, path: str, *, script: bool =
     visit = Visit(page)
     page.on("console", lambda message: visit.said.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: visit.said.append(f"thrown: {error}"))
-    page.on("request", lambda asked: None if asked.url.startswith((address, "data:")) else visit.strays.append(asked.url))
+    page.on(
+        "request", lambda asked: None if asked.url.startswith((address, "data:")) else visit.strays.append(asked.url)
+    )
     try:
         answer = page.goto(address + path)
         visit.status = answer.status if answer else 0

@@ -81,12 +81,17 @@ class Asker:
             grant = Grant("nightly", deeds=frozenset(deed.value for deed in VIEWS), lasts_s=3600, **TOKEN)  # type: ignore[arg-type]
             given: dict[str, Any] = {"headers": {"Authorization": f"Bearer {self.books.tokens.make(grant)[1]}"}}
         else:
-            given = {"cookies": {COOKIE: self.books.doors.open_session(PEOPLE[role], 3600)}, "headers": {"Sec-Fetch-Site": "same-origin"}}
+            given = {
+                "cookies": {COOKIE: self.books.doors.open_session(PEOPLE[role], 3600)},
+                "headers": {"Sec-Fetch-Site": "same-origin"},
+            }
         return TestClient(self.app, OUR_HOST, raise_server_exceptions=False, follow_redirects=False, **given)
 
     def ask(self, role: str, question: Question, names: Mapping[str, str]) -> Answer:
         url, fields = question.filled(names)
-        sent: dict[str, Any] = {} if question.method == SAFE else {"json" if url.startswith("/api/") else "data": fields}
+        sent: dict[str, Any] = (
+            {} if question.method == SAFE else {"json" if url.startswith("/api/") else "data": fields}
+        )
         if "data" in sent:
             fields["csrf"] = csrf(self.clients[role])
         made = self.clients[role].request(question.method, url, **sent)
@@ -133,7 +138,11 @@ def of_api(document: Mapping[str, Any]) -> Iterator[Question]:
                 yield Question(method.upper(), path, url, FORMS[method.upper(), path])
                 continue
             asked = {one["name"]: filling(one, path) for one in parameters if one["in"] == "query"}
-            needed = [f"{one['name']}={asked[one['name']]}" for one in parameters if one["in"] == "query" and one.get("required")]
+            needed = [
+                f"{one['name']}={asked[one['name']]}"
+                for one in parameters
+                if one["in"] == "query" and one.get("required")
+            ]
             yield Question(SAFE, path, "?".join([url, *(["&".join(needed)] if needed else [])]))
             for name in (name for name in asked if name in NAMING and (path, name) not in OTHERWISE):
                 yield Question(SAFE, path, f"{url}?period=2026-10&{name}={asked[name]}")
@@ -148,7 +157,9 @@ def filling(parameter: Mapping[str, Any], path: str) -> str:
 
 def alike(answer: Answer) -> Answer:
     """What is left when the asked names are taken out: it must not tell whether they exist."""
-    return Answer(answer.status, without_names(answer.text), tuple((name, without_names(value)) for name, value in answer.headers))
+    return Answer(
+        answer.status, without_names(answer.text), tuple((name, without_names(value)) for name, value in answer.headers)
+    )
 
 
 def without_names(text: str) -> str:

@@ -47,9 +47,7 @@ def of_owner(where: str, *more: str) -> Beside:
     return Beside((*pools, *others, *more, f"apportion report trend {where} {NOW}"), days, (pools,))
 
 
-BY_DAY = Beside(
-    (f"{SHOWBACK} --by day {NOW}", *(f"{SHOWBACK} --by day --where team={team} {NOW}" for team in TEAMS))
-)
+BY_DAY = Beside((f"{SHOWBACK} --by day {NOW}", *(f"{SHOWBACK} --by day --where team={team} {NOW}" for team in TEAMS)))
 LIVE, LIVE_POOLS = "apportion report live --by day", "apportion report live --by pool"
 BESIDE = {
     "/": BY_DAY,
@@ -61,7 +59,9 @@ BESIDE = {
     "/me": of_owner("--where user=ada"),
     "/pools/{pool}": Beside((f"{SHOWBACK} --where pool=gpus {NOW}",)),
     "/idle": Beside((f"apportion report pool gpus {NOW}", f"apportion report pool disks {NOW}")),
-    "/live": Beside((LIVE, LIVE_POOLS, f"{LIVE_POOLS} --where team=vision", *(f"{LIVE} --where team={team}" for team in TEAMS))),
+    "/live": Beside(
+        (LIVE, LIVE_POOLS, f"{LIVE_POOLS} --where team=vision", *(f"{LIVE} --where team={team}" for team in TEAMS))
+    ),
 }
 UNWRITTEN = {"/health/owner"}  # its command takes a file that nobody has written yet
 

@@ -252,7 +252,12 @@ def shown_rows(block: Rows) -> ShownRows:
         (
             tone,
             tuple(
-                ShownCell(text, _href(block, column.name, n) if text else "", right[i], bars[n] if column.name == block.bars else -1)
+                ShownCell(
+                    text,
+                    _href(block, column.name, n) if text else "",
+                    right[i],
+                    bars[n] if column.name == block.bars else -1,
+                )
                 for i, (column, text) in enumerate(zip(columns, row, strict=True))
             ),
         )

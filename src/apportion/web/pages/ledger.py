@@ -82,7 +82,10 @@ def title(ask: Ask, summed: Sum) -> str:
 def figures(summed: Sum, leaf: Leaf) -> Figures:
     """Sums lead nowhere: this is where they come from."""
     items = [Figure("postings", f"{summed.count:,}", note="all that match; newest first below")]
-    items += [Figure(f"sum in {currency}", shown(amount, currency), note="of these postings") for currency, amount in summed.amounts.items()]
+    items += [
+        Figure(f"sum in {currency}", shown(amount, currency), note="of these postings")
+        for currency, amount in summed.amounts.items()
+    ]
     if leaf.broken:
         said = Figure("links of this page", f"{len(leaf.broken)} broken", note=f"first: {leaf.broken[0]}", tone="bad")
     else:
