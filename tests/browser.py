@@ -24,6 +24,7 @@ from tests.web.conftest import PEOPLE
 CHROMIUM = "/usr/bin/chromium"
 WIDE, PHONE = (1280, 900), (390, 844)
 START_S = 30
+PATIENT_MS = 240_000  # a month of the demo is computed for its first explanation
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ def main() -> None:
 
 def shot(context: BrowserContext, address: str, path: str, folder: Path) -> Path:
     page = context.new_page()
+    page.set_default_timeout(PATIENT_MS)
     page.on("console", lambda message: print("console:", message.text))
     page.goto(address + path)
     drawn(page)
