@@ -66,7 +66,7 @@ def browser(app: FastAPI, issuer: str) -> Iterator[Browser]:
 
 
 def who(text: str) -> str:
-    found = re.search(r'<div class="who">(.*?)<form', text)
+    found = re.search(r'<div class="who"><span>(.*?)</span></span>', text)
     return re.sub(r"<[^>]+>", "", found[1]).strip() if found else ""
 
 

@@ -48,7 +48,7 @@ class Token:
     used_s: int
     revoked_s: int
 
-    def is_good(self, now_s: float) -> bool:
+    def is_good(self, now_s: int) -> bool:
         return not self.revoked_s and now_s < self.until_s
 
 
@@ -84,7 +84,7 @@ class Tokens:
         table, logins = record.tokens, record.logins
         with spoken(), reading(self.engine) as connection:
             row = connection.execute(select(table).where(table.c.sha256 == hashed(key))).first()
-            if row is None or not (token := token_of(row)).is_good(time.time()):
+            if row is None or not (token := token_of(row)).is_good(int(time.time())):
                 return None
             owner = connection.execute(select(logins).where(logins.c.name == token.owner)).first()
         return token, Person(owner.name, owner.role, teams_of(owner.teams), owner.by) if owner else None

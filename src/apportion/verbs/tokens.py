@@ -36,4 +36,4 @@ def minute(second: int) -> str:
 def status_of(token: Token) -> str:
     if token.revoked_s:
         return "revoked"
-    return "good" if token.is_good(time.time()) else "expired"
+    return "good" if token.is_good(int(time.time())) else "expired"

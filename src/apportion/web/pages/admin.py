@@ -23,7 +23,7 @@ BY = {"link": "the link of serve", "oidc": "the organisation's login", "proxy": 
 
 def admin(ask: Ask) -> Page:
     books = ask.desk.books
-    people, now = books.doors.logins(), time.time()
+    people, now = books.doors.logins(), int(time.time())
     good = sum(token.is_good(now) for token in books.tokens.listed())
     runs = books.runs()
     last = f"the last on {instant_text(runs[-1].posted_s)[:10]}" if runs else ""
