@@ -23,7 +23,15 @@ from tests.web.conftest import PEOPLE
 
 EXAMPLES = 300 if os.environ.get("APPORTION_LONG") else 6  # of each kind, for each operation
 STANZA = '\n[[sources]]\nname = "pushed"\nkind = "push"\n'
-SLOW = {"what_if", "report_fairness", "report_nodes", "report_reconcile", "explanation"}  # a month is computed for each
+SLOW = {
+    "what_if",
+    "report_fairness",
+    "report_nodes",
+    "report_reconcile",
+    "explanation",
+    "capacity",
+    "pool_capacity",
+}  # a month is computed for each
 OUTSIDE = {"try_webhook", "add_webhook"}  # they would send something
 CHECKED = (
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance", "response_schema_conformance",

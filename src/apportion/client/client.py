@@ -153,6 +153,14 @@ class Client(Wire):
         """Why a team's, job's or posting's figure is what it is."""
         return record.Explanation.model_validate(self.get("/explain", {"what": what, "period": period}))
 
+    def capacity(self, period: str = "") -> shapes.ReportAnswer:
+        """What became of the pools that you are charged from."""
+        return shapes.ReportAnswer.model_validate(self.get("/capacity", {"period": period}))
+
+    def pool_capacity(self, pool: str, period: str = "", by: str = "day") -> shapes.ReportAnswer:
+        """By `day`, `hour`, or hour of the `week`."""
+        return shapes.ReportAnswer.model_validate(self.get(f"/capacity/{named(pool)}", {"period": period, "by": by}))
+
     def tokens(self) -> Iterator[agreed.Token]:
         return self._each("/tokens", agreed.Token, {})
 
