@@ -218,13 +218,13 @@ INDEX = (
     Column("amount", "amount", "money"),
     Column("idle", "of it idle", "money"),
     Column("share", "idle share", "share"),
-    Column("unit", "unit"),
+    Column("price", "price", "price"),
+    Column("unit", "per"),
     Column("capacity", "capacity h", "quantity", quiet=True),
     Column("used", "used h", "quantity", quiet=True),
     Column("unmeasured", "use not measured h", "quantity", quiet=True),
     Column("held", "held unused h", "quantity", quiet=True),
     Column("unheld", "idle and down h", "quantity", quiet=True),
-    Column("price", "unit price", "price", quiet=True),
 )
 
 
