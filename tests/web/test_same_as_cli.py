@@ -58,7 +58,9 @@ BESIDE = {
     "/users/{user}": of_owner("--where user=ada"),
     "/me": of_owner("--where user=ada"),
     "/pools/{pool}": Beside((f"{SHOWBACK} --where pool=gpus {NOW}",)),
-    "/idle": Beside((f"apportion report pool gpus {NOW}", f"apportion report pool disks {NOW}")),
+    "/idle": Beside(
+        (f"apportion report pool gpus --by week {NOW}", f"apportion report held {NOW}", f"apportion report waste {NOW}")
+    ),
     "/live": Beside(
         (LIVE, LIVE_POOLS, f"{LIVE_POOLS} --where team=vision", *(f"{LIVE} --where team={team}" for team in TEAMS))
     ),

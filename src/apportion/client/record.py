@@ -300,3 +300,4 @@ class Explanation(Shape):
     figures: list[Figure]
     steps: list[Step]
     also: list[str]
+    evidence: str

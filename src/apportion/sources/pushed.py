@@ -18,7 +18,6 @@ from apportion.model.times import Interval
 
 KIND = "push"
 LINES, ARROW = "application/x-ndjson", "application/vnd.apache.arrow.stream"
-CODE = "malformed-row"
 SHOWN = 200  # characters of a row that is listed
 Given = tuple[str, Any, str]  # where it stands, what was read of it, and how it looks
 
@@ -45,7 +44,7 @@ def read_rows(body: bytes, form: str, welcome: Welcome) -> Taken:
     for where, given, looks in lines_of(body) if form == LINES else stream_of(body):
         wrong = given if isinstance(given, str) else take(given, welcome, rows)
         if wrong:
-            problems.append(Problem(where, CODE, wrong, looks[:SHOWN]))
+            problems.append(Problem(where, "malformed-row", wrong, looks[:SHOWN]))
     return Taken(pa.Table.from_pylist(rows, TABLES[welcome.table]), tuple(problems))
 
 

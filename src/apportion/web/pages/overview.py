@@ -11,7 +11,7 @@ from apportion.reports.sums import SIDES, grouped, side_of, total
 from apportion.reports.words import shown
 from apportion.web.ask import Ask, at
 from apportion.web.frame import Entry
-from apportion.web.page import Block, Chart, Figure, Figures, Page, Rows
+from apportion.web.page import Block, Chart, Figure, Figures, Link, Page, Prose, Rows
 from apportion.web.routes import Route
 from apportion.web.tables import fronted, spread
 
@@ -27,6 +27,8 @@ def overview(ask: Ask) -> Page:
     blocks: list[Block] = []
     for section, table in zip(made.sections, sheet.tables, strict=False):
         blocks += [strip(ask, made, section), daily(ask, section.currency), owners(ask, table)]
+    running = Link("The running month so far, estimated", ask.link("/live", period=None, where=None))
+    blocks.append(Prose(heading="Go on", links=(running, Link("Idle and waste", ask.link("/idle")))))
     return Page(
         "overview",
         made.title,

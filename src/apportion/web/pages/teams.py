@@ -205,6 +205,7 @@ def onward(ask: Ask, name: str) -> Prose:
         Link("Why this amount", ask.explained(f"team:{name}")),
         Link("Its statement", ask.link(at("/statements", str(ask.month), name), period=None, where=None)),
         Link("Its postings", ask.link("/ledger", where=[f"team={name}"])),
+        Link("The running month", ask.link("/live", period=None, where=[f"team={name}"])),
         Link("Quotas", ask.link("/quotas", where=None)),
         Link("Disputes", ask.link("/disputes", where=None)),
     )
