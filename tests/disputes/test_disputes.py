@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from apportion.verbs.dispute import Doubt, Settlement
 from apportion.verbs.project import Project
 from apportion.verbs.statement import Wanted, statements
 from tests.disputes.small import entries, owed, sums
+from tests.web import world
 
 OCTOBER = "2026-10"
 BILLS = ("bill", "currency", "component", "day")
@@ -196,3 +198,18 @@ def test_closing_tells_of_open_disputes(project: Project, rule: str, closes: boo
     done = apportion.close(again, "2026-09")
     (look,) = [look for look in done.looks if look.name == "undisputed"]
     assert (look.text, look.good, done.closed is not None) == ("2 disputes open: 1, 2", closes, closes)
+
+
+def test_a_job_beyond_its_teams_reservation_is_disputed_like_any_other(tmp_path: Path) -> None:
+    """Its charge is inside two postings, what was used within the reservation and what beyond it: the parts of both are its charge."""
+    project = world.make(tmp_path / "project")
+    charges = project.books.scan("charges").to_pylist()
+    for job in ("21001", "21011"):
+        charged = sum((row["amount"] for row in charges if row["workload"] == job), Decimal(0))
+        opened = apportion.open_dispute(project, "2026-10", Doubt(f"job:{job}", "not ours"))
+        assert opened.dispute.amount == charged
+        done = apportion.settle(project, opened.dispute.number, Settlement("reclassed", "it was theirs", "vision"))
+        assert done.posted is not None
+        moved = [row for row in entries(project, run_id=done.posted.run_id) if row["team"] == "speech"]
+        assert -sum(row["amount"] for row in moved) == charged
+        assert {row["reason"] for row in moved} <= {"usage", "burst"}

@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 from apportion.errors import ProjectError
 from apportion.model.rows import POSTING_KEY, POSTINGS
 from apportion.model.times import Period, parse_period
+from apportion.reports.sums import total
 from apportion.verbs.explaining.target import entries_named
 from apportion.verbs.project import Project
-from apportion.verbs.transfers import EVERY, Row, path_of, rows_of_owner, table_of
+from apportion.verbs.transfers import EVERY, Row, path_of, rows_of_owner, spread, table_of
 
 POSTING, JOB, STATEMENT = "posting", "job", "statement"
 KINDS = (STATEMENT, JOB, POSTING)
@@ -114,18 +115,29 @@ def job_rows(project: Project, target: Doubted, rows: pa.Table) -> Iterator[Row]
     summed = (
         charges.group_by(list(CHARGE)).aggregate([("amount", "sum")]).sort_by([(name, "ascending") for name in CHARGE])
     )
-    standing = {tuple(row[name] for name in CHARGE): row for row in rows.to_pylist() if row["cause"] in OF_USE}
+    standing: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows.to_pylist():
+        if row["cause"] in OF_USE:
+            standing.setdefault(place_of(row), []).append(row)
     for charge in summed.to_pylist():
-        amount, posting = charge["amount_sum"], standing.get(tuple(charge[name] for name in CHARGE))
+        amount, postings = charge["amount_sum"], standing.get(place_of(charge), [])
         if not amount:
             continue
-        if posting is None or (posting["amount"] < 0) != (amount < 0) or abs(posting["amount"]) < abs(amount):
+        stands = total(row["amount"] for row in postings)
+        if (stands < 0) != (amount < 0) or abs(stands) < abs(amount):
             raise ProjectError(
                 "nothing-left",
                 f"what job {target.name} was charged on {charge['day']} in pool {charge['pool']} no longer stands with {path_of(charge)}",
                 hint="its posting was corrected or moved since; dispute what stands now",
             )
-        yield {**{name: posting[name] for name in POSTINGS.names}, "amount": amount}
+        sign = 1 if amount > 0 else -1
+        for posting, part in spread([{**row, "amount": sign * row["amount"]} for row in postings], abs(amount)):
+            yield {**{name: posting[name] for name in POSTINGS.names}, "amount": sign * part}
+
+
+def place_of(row: Row) -> tuple[object, ...]:
+    """Where a charge is looked for: it covers what was used within a reservation and beyond it, which are two postings."""
+    return tuple("usage" if row[name] == "burst" else row[name] for name in CHARGE)
 
 
 def owners_of(project: Project, target: Target) -> list[str]:
