@@ -39,7 +39,7 @@ def test_the_hours_of_the_week_come_to_what_was_posted(clients: Clients, small: 
     assert abs(sum(Decimal(row["amount"]) for row in hours) - posted) < Decimal("0.00001")
 
 
-def test_runs_that_wasted_most_by_a_plain_count(clients: Clients) -> None:
+def test_runs_that_wasted_most_by_a_plain_count(clients: Clients, small: Project) -> None:
     """A unit costs (384.37 + 399.99) / 24 / 16 in every hour."""
     price = Fraction(38437 + 39999, 100 * 24 * 16)
     hours = {"vision": Fraction(41, 2), "speech": Fraction(25, 2), "zebra": Fraction(19, 2), "": Fraction(5, 2)}
@@ -53,6 +53,8 @@ def test_runs_that_wasted_most_by_a_plain_count(clients: Clients) -> None:
         assert abs(Fraction(row["waste"]) - expected[row["run"]]) < Fraction(1, 10**6)
     whole = sum((Fraction(row["waste"]) for row in rows), Fraction(0))
     assert abs(whole - sum(expected.values(), Fraction(0))) < Fraction(1, 10**5)
+    held = apportion.report(small, "held", MONTH).sections[0].bill
+    assert sum(Decimal(row["waste"]) for row in rows) == held
     assert rows[0]["waste"] == max((row["waste"] for row in rows), key=Decimal)
 
 

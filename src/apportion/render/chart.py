@@ -238,6 +238,15 @@ WHY = {
 }
 
 
+def spent_days(values: Sequence[Mapping[str, Any]], order: Sequence[str], unit: str) -> Spec:
+    """Days as in `stacked_days`, by what became of each hour."""
+    made = stacked_days(values, SPENT, order, unit)
+    axis = {"labelAngle": 0, "labelOverlap": True, "labelExpr": "slice(datum.value, 8, 10)"}
+    made["encoding"]["x"] |= {"title": "day", "axis": axis}
+    made["encoding"]["color"]["legend"] = {"columns": 3}
+    return made
+
+
 def price_steps(values: Sequence[Mapping[str, Any]], unit: str) -> Spec:
     """What a unit cost in each stretch of time. A value is {at, price, shown}; the first of each day has its name on the axis."""
     days = list({str(value["at"])[:10]: str(value["at"]) for value in reversed(values)}.values())[::-1]
@@ -261,7 +270,12 @@ def heat(values: Sequence[Mapping[str, Any]], days: Sequence[str], unit: str) ->
         "encoding": {
             "x": {"field": "hour", "type": "ordinal", "title": "hour", "axis": {"labelAngle": 0, "labelOverlap": True}},
             "y": {"field": "day", "type": "ordinal", "title": None, "sort": list(days)},
-            "opacity": {"field": "amount", "type": "quantitative", "title": unit, "scale": {"range": [0.06, 1]}},
+            "opacity": {
+                "field": "amount",
+                "type": "quantitative",
+                "title": unit,
+                "scale": {"zero": True, "range": [0, 1]},
+            },
             "tooltip": [{"field": name, "type": "nominal"} for name in ("day", "hour", "shown")],
         },
     }

@@ -47,11 +47,15 @@ def held_by_runs(project: Project, record: Record) -> list[Held]:
     rows = summed.rename_columns([name.removesuffix("_sum") for name in summed.column_names]).to_pylist()
     currencies = dict(zip(*(record.posted[name].to_pylist() for name in ("bill", "currency")), strict=True))
     runs = runs_of(project, pc.unique(record.charges["workload"]))
-    groups: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    units = {row["pool"]: (row["unit"], row["per_unit"]) for row in rows if row["unit"] is not None}
+    groups: dict[tuple[str, str, str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
+        if row["pool"] not in units:
+            continue
+        row["unit"], row["per_unit"] = units[row["pool"]]  # another bill or component of its pool has no hours
         run, name = runs.get(row["workload"], (row["workload"], ""))
         owner = "/".join(filter(None, (row["team"], row["project"] or NOBODY, row["user"])))
-        groups[run, name, owner, currencies[row["bill"]]].append(row)
+        groups[run, name, owner, currencies[row["bill"]], row["unit"]].append(row)
     return [Held(*key, tuple(found)) for key, found in groups.items()]
 
 

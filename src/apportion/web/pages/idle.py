@@ -1,5 +1,6 @@
 """`/idle`: what stood idle and why, who carries it, what was held without use, when, and which runs wasted the most."""
 
+import shlex
 from collections import defaultdict
 from decimal import Decimal
 
@@ -27,7 +28,7 @@ def idle(ask: Ask) -> Page:
     held, runs = ask.report("held", by="team"), wasted(ask)
     blocks: list[Block] = [figures(ask, made, held), *causes(ask, made), *when(ask)]
     blocks += [*by_owner(ask, held), *by_run(ask, runs)]
-    where = "".join(f" --where {one}" for one in ask.query.get("where", ()))
+    where = "".join(f" --where {shlex.quote(one)}" for one in ask.filters)
     asked = f"--period {ask.period}{where}"
     more = f"`apportion report held {asked}` and `apportion report waste {asked}` have what was held without use."
     return Page(
@@ -109,7 +110,9 @@ def heat_map(sums: dict[str, Decimal], currency: str) -> Chart:
     ]
     columns = (Column("hour", "hour of the week"), Column("amount", "idle", "money"))
     table = Table(columns, tuple((hour, sums[hour]) for hour in order), (None, total(sums.values())), currency, TIMES)
-    says = f"What stood idle in {currency}, at the price of its hour, by hour and day of the week: the more the darker."
+    says = (
+        f"What stood idle in {currency}, at the price of its hour, by hour and day of the week: the more the stronger."
+    )
     return Chart(TIMES, says, heat(values, WEEK, currency), Rows(table))
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import groupby
 
 from apportion.policy.document import Policy
-from apportion.render.chart import SPENT, heat, number, price_steps, stacked_days
+from apportion.render.chart import SPENT, heat, number, price_steps, spent_days
 from apportion.render.sheet import Table, report_sheet
 from apportion.reports.capacity import PARTS
 from apportion.reports.capacity import WEEK as DAYS
@@ -146,7 +146,7 @@ def capacity(made: Report) -> list[Block]:
             if isinstance(amount := row[part], Decimal) and amount
         ]
         used = [said for said in order if any(value["owner"] == said for value in values)]
-        spec = stacked_days(values, SPENT, used, f"{unit}-hours")
+        spec = spent_days(values, used, f"{unit}-hours")
         says = f"Each day's {unit}-hours: {', '.join(used)}. Together they are all that there was."
         blocks.append(Chart(CAPACITY, says, spec, Rows(days_table(made, own))))
     return blocks
@@ -176,7 +176,7 @@ def week(ask: Ask, name: str) -> list[Block]:
         tuple((row["hour"], row["unsold"]) for row in rows),
         heading=TIMES,
     )
-    says = f"Idle {unit}-hours of the month by hour and day of the week, the more the darker."
+    says = f"Idle {unit}-hours of the month by hour and day of the week, the more the stronger."
     return [Chart(TIMES, says, heat(values, DAYS, f"{unit}-hours"), Rows(table))]
 
 
