@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from apportion.client.client import Client
     from apportion.errors import ApportionError, InvariantError, Problem
     from apportion.verbs.adjust import adjust
+    from apportion.verbs.adjustments import adjustments
     from apportion.verbs.apply import apply
     from apportion.verbs.audit import audit
     from apportion.verbs.backup import backup, restore
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from apportion.verbs.ingest import ingest
     from apportion.verbs.init import init
     from apportion.verbs.journal import export_journal, journal
+    from apportion.verbs.ledger import ledger
     from apportion.verbs.methods import method, methods
     from apportion.verbs.nodes import nodes
     from apportion.verbs.plan import plan
@@ -49,10 +51,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adopt", "apply", "audit", "backup", "budgets", "check", "close", "cost", "demo",
-    "dispute", "disputes", "draft", "drafts", "drop", "erase", "explain", "export_focus", "export_journal", "fairness", "gc", "ingest", "init",
-    "journal", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "propose", "quotas", "report", "restore", "say", "set_budget",
-    "settle", "split", "verify", "whatif",
+    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "apply", "audit", "backup", "budgets", "check", "close",
+    "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "erase", "explain", "export_focus", "export_journal", "fairness", "gc", "ingest",
+    "init", "journal", "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "propose", "quotas", "report", "restore", "say",
+    "set_budget", "settle", "split", "verify", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}

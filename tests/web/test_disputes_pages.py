@@ -1,10 +1,15 @@
 """Disputes and credits through forms: by whom they are, about what is theirs, and posted as on the command line."""
 
+import json
+import shlex
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 import apportion
+from apportion.cli.main import main
+from apportion.verbs.adjust import Wish
 from apportion.verbs.project import Project
 from tests.web import world
 from tests.web.conftest import Clients, clients_of
@@ -135,6 +140,28 @@ def test_who_is_on_the_other_side_is_not_told_to_everyone(roles: Clients) -> Non
     assert "a gift" in text
     assert "another team" in text
     assert not [word for word in world.SECRET if word in text]
+
+
+@pytest.mark.parametrize("role", ["finance", "lead", "viewer", "nobody"])
+def test_the_command_of_the_page_lists_the_same_credits(
+    roles: Clients, own: Project, capsys: pytest.CaptureFixture[str], role: str
+) -> None:
+    apportion.adjust(own, MONTH, Wish("vision", "zebra", "12.34", "a loan", reference="one"))
+    apportion.adjust(own, MONTH, Wish("speech/asr", "platform", "5", "an hour's fault"))
+    page = roles(role).get(f"/adjustments.json?period={MONTH}").json()
+    with pytest.raises(SystemExit) as stop:
+        main(["--project", str(own.folder), *shlex.split(page["command"])[1:], "-o", "json"])
+    said = json.loads(capsys.readouterr().out)
+    assert (stop.value.code or 0, said["title"]) == (0, page["title"])
+    once, agreed = (table["rows"] for table in page["tables"])
+    assert [(row["booked"], row["kind"], f"{Decimal(row['amount']):.2f} USD", row["why"]) for row in said["once"]] == [
+        (row["booked"], row["kind"], row["amount"], row["why"]) for row in once
+    ]
+    assert [(row["what"], row["pool"], row["why"]) for row in said["agreed"]] == [
+        (row["what"], row["pool"], row["why"]) for row in agreed
+    ]
+    whys = {"finance": ["an hour's fault", "a loan"], "lead": ["an hour's fault"], "viewer": ["a loan"], "nobody": []}
+    assert [row["why"] for row in once if row["why"] in whys["finance"]] == whys[role]
 
 
 def test_adjustments_of_the_policy(clients: Clients) -> None:

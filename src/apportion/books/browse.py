@@ -23,6 +23,7 @@ NOBODY = "(none)"  # as reports say it
 UNDER_TEAM = ("project", "user")
 OF_TEAM = ("department", "cost_centre")
 STREAMED = 20_000
+LOOKED_AT = 10_000  # links: a database takes only so many values in a question, and each is there twice
 ROWS = pa.schema([*ENTRIES, pa.field("kind", TEXT), pa.field("about", TEXT)])
 Where = Mapping[str, Sequence[str]]
 
@@ -55,9 +56,8 @@ class Browse:
         with spoken(), reading(self.engine) as connection:
             return rows_of(connection, sought, before, most)
 
-    def every(self, sought: Sought) -> Iterator[pa.Table]:
+    def every(self, sought: Sought, before: int | None = None) -> Iterator[pa.Table]:
         """All of them, newest first, some at a time. What is posted meanwhile has higher numbers and is not among them."""
-        before = None
         while len(rows := self.page(sought, before, STREAMED)):
             yield rows
             before = rows["seq"][-1].as_py()
@@ -96,7 +96,8 @@ class Browse:
     def broken(self, numbers: Sequence[int]) -> list[int]:
         """Those of some links that are not what their fields and the link before them make."""
         with spoken(), reading(self.engine) as connection:
-            return broken_links(connection, numbers)
+            parts = (numbers[n : n + LOOKED_AT] for n in range(0, len(numbers), LOOKED_AT))
+            return sorted(number for part in parts for number in broken_links(connection, part))
 
     def chain(self) -> Chain:
         runs = record.runs
@@ -180,4 +181,4 @@ def broken_links(connection: Connection, numbers: Sequence[int]) -> list[int]:
         whole = amount is not None and row[0] - 1 in before
         if not whole or row[-1] != entry_link(before[row[0] - 1], (*row[:-2], amount)):
             found.append(row[0])
-    return sorted(found)
+    return found

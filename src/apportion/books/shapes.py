@@ -10,6 +10,7 @@ import pyarrow as pa
 PLAN, CORRECTION, CREDIT, RECLASS, CLOSE = "plan", "correction", "credit", "reclass", "close"  # kinds of runs
 COMPUTED = (PLAN, CORRECTION)  # from evidence; the others are decided by people
 TRANSFERS = (CREDIT, RECLASS)
+KINDS = (*COMPUTED, *TRANSFERS, CLOSE)
 OPEN, REJECTED, CREDITED, RECLASSED = "open", "rejected", "credited", "reclassed"  # what a dispute is
 
 

@@ -1,6 +1,6 @@
 """`apportion report`: one command for each report, of the record or of what is computed again."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -100,6 +100,35 @@ def corrections(call: Call, which: Which, by: By = Dimension.team) -> Answer:
     Of which closed month, the old and the new figure, why, and the runs that say so; together they are what the month's corrections come to.
     """
     return answer(call, "corrections", which, by=by.value)
+
+
+def adjustments(
+    call: Call,
+    team: Annotated[
+        list[str] | None, typer.Option(metavar="TEAM", help="Only what this team is spared or pays; of several any.")
+    ] = None,
+) -> Answer:
+    """Who pays for whom: once, or as the policy says.
+
+    Credits and moves of all months, newest first, and the adjustments of the month's policy.
+    """
+    from apportion.render.sheet import Sheet
+    from apportion.verbs.adjustments import adjustments as listed
+    from apportion.verbs.adjustments import agreed_table, once_table
+    from apportion.verbs.periods import one
+    from apportion.verbs.report import posted_periods
+
+    project = call.project()
+    made = listed(project, one(call.months(posted_periods(project)), "report adjustments"), team)
+    agreed = agreed_table(made)
+    names = [column.name for column in agreed.columns]
+    value = {
+        "title": made.title,
+        "period": made.period,
+        "once": [{**asdict(one.transfer), "booked": one.run.period, "kind": one.run.kind} for one in made.once],
+        "agreed": [dict(zip(names, row, strict=True)) for row in agreed.rows],
+    }
+    return Answer(Sheet(made.title, (once_table(made), agreed), value))
 
 
 class Part(StrEnum):
@@ -277,6 +306,7 @@ def add_to(app: typer.Typer) -> None:
         coverage,
         carbon,
         corrections,
+        adjustments,
         reconcile,
         fairness,
         nodes,

@@ -1,44 +1,37 @@
 """`/ledger`: every entry behind a figure, and whether any was altered."""
 
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from apportion.books.browse import Sought
-from apportion.model.money import plain
 from apportion.model.times import instant_text
-from apportion.render.csv import written
 from apportion.render.sheet import Table
 from apportion.reports.report import Column
 from apportion.reports.words import counted, shown
-from apportion.verbs.ledger import Leaf, Sum, ledger_leaf, ledger_rows, ledger_sum, sought
-from apportion.verbs.periods import label
-from apportion.verbs.project import Project
-from apportion.verbs.transfers import path_of
+from apportion.verbs.ledger import (
+    SIDE,
+    Leaf,
+    Only,
+    Sum,
+    ledger_csv,
+    ledger_leaf,
+    ledger_rows,
+    ledger_sum,
+    ledger_title,
+    posting_table,
+    sought,
+)
 from apportion.web.ask import Ask
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Facet, Facets, Figure, Figures, Form, Link, Page, Prose, Rows
 from apportion.web.routes import Action, Download, File, Route
 from apportion.web.verifying import Verified
-from apportion.web.viewer import Deed
+from apportion.web.viewer import NO_TEAM, Deed, Viewer
 
 LONGEST = 16  # of a run's name
 SHOWN = 12  # values of a facet
 ALONE = ("kind", "run", "before")  # what only this page filters by
-COLUMNS = (
-    Column("posting", "posting"),
-    Column("amount", "amount", "count"),  # every digit: a posting is not rounded
-    Column("currency", "currency"),
-    Column("owner", "owner"),
-    Column("what", "what"),
-    Column("day", "day"),
-    Column("bill", "bill"),
-    Column("run", "run"),
-)
-FIELDS = (
-    "seq", "period", "day", "team", "project", "user", "department", "cost_centre", "pool", "component", "reason", "cause", "bill",
-    "amount", "currency", "kind", "run_id", "about", "hash",
-)  # fmt: skip
 
 
 def ledger(ask: Ask) -> Page:
@@ -50,33 +43,46 @@ def ledger(ask: Ask) -> Page:
         blocks += whole_chain(ask)
     return Page(
         "ledger",
-        title(ask, summed),
+        ledger_title(ask.months, only_of(ask), summed),
         tuple(blocks),
-        command="apportion verify",
-        notes=("The bill's own side of each entry, which balances it, is left out.", "CSV has all of these postings, not only this page."),
+        command=command(ask),
+        notes=(SIDE, "CSV has all of these postings, not only this page."),
         about={"facets": summed.facets, "next": leaf.next, "count": summed.count},
         refresh_s=5 if ask.viewer.may(Deed.whole) and ask.desk.verifying.is_running else 0,
     )  # fmt: skip
 
 
+def only_of(ask: Ask) -> Only:
+    query = ask.query
+    return Only(query.get("where", ()), query.get("kind", ()), query.get("run", ()), ask.one("as_of"))
+
+
 def wanted_of(ask: Ask) -> Sought:
     """Own teams alone, whatever the URL says; of another's team there is nothing to find."""
-    made = sought(ask.project, ask.months, ask.query.get("where", ()), ask.one("as_of"))
     teams = None if ask.viewer.teams is None else tuple(sorted(ask.viewer.teams))
-    return replace(made, teams=teams, kinds=tuple(ask.query.get("kind", ())), runs=tuple(ask.query.get("run", ())))
+    return replace(sought(ask.project, ask.months, only_of(ask)), teams=teams)
+
+
+def command(ask: Ask) -> str:
+    """With the filter that their eyes have: of the teams that were named those that they see."""
+    only = only_of(ask)
+    flags = [("period", ask.period), *(("where", one) for one in within(ask.viewer, only.where))]
+    flags += [*(("kind", one) for one in only.kinds), *(("run", one) for one in only.runs)]
+    flags += [("as-of", only.as_of), ("before", ask.one("before"))]
+    return "apportion ledger" + "".join(f" --{name} {shlex.quote(value)}" for name, value in flags if value)
+
+
+def within(viewer: Viewer, where: Sequence[str]) -> list[str]:
+    teams = [one for one in where if one.startswith("team=")]
+    if viewer.teams is None:
+        return [*where]
+    seen = [one for one in teams if viewer.sees(one.removeprefix("team="))] if teams else viewer.where
+    return [*(one for one in where if one not in teams), *(seen or (NO_TEAM,))]
 
 
 def wanted_key(wanted: Sought) -> tuple[object, ...]:
     where = tuple((by, tuple(values)) for by, values in wanted.where.items())
     return (wanted.periods, wanted.teams, where, wanted.kinds, wanted.runs, wanted.until_s)
-
-
-def title(ask: Ask, summed: Sum) -> str:
-    said = [one.replace("=", " ", 1) for one in ask.query.get("where", ())]
-    said += [f"{name} {value}" for name in ("kind", "run") for value in ask.query.get(name, ())]
-    where = f" where {', '.join(said)}" if said else ""
-    money = "; ".join(shown(amount, currency) for currency, amount in summed.amounts.items())
-    return f"{counted(summed.count, 'posting')} of {label(ask.months)}{where}" + (f": {money}." if money else ".")
 
 
 def figures(summed: Sum, leaf: Leaf) -> Figures:
@@ -124,9 +130,8 @@ def here(ask: Ask, **changes: str | list[str] | None) -> str:
 
 def table(ask: Ask, leaf: Leaf) -> Rows:
     rows = leaf.rows.to_pylist()
-    cells = tuple(cells_of(row) for row in rows)
     return Rows(
-        Table(COLUMNS, cells, currency=""),
+        posting_table(leaf.rows, LONGEST),
         "Postings, newest first",
         links={
             "posting": [ask.link("/explain", what=f"posting:{row['seq']}", period=row["period"], where=None) for row in rows],
@@ -135,14 +140,6 @@ def table(ask: Ask, leaf: Leaf) -> Rows:
         tones=["bad" if row["seq"] in leaf.broken else "" for row in rows],
         empty="Nothing is posted that fits.",
     )  # fmt: skip
-
-
-def cells_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    said = [row["pool"], row["component"], row["reason"], row["cause"]]
-    run = f"{row['kind']} {row['run_id'][:LONGEST]}" + (f" of {row['about']}" if row["about"] else "")
-    made = {"posting": str(row["seq"]), "amount": plain(row["amount"]), "owner": path_of({**row}), "run": run}
-    made["what"] = " · ".join(text for text in said if text)
-    return tuple(made.get(column.name, row.get(column.name)) for column in COLUMNS)
 
 
 def more(ask: Ask, leaf: Leaf) -> Prose:
@@ -188,13 +185,8 @@ def verify(ask: Ask, form: Mapping[str, str]) -> str:
 
 
 def all_rows(ask: Ask) -> File:
-    return File("ledger.csv", "text/csv; charset=utf-8", lines(ask.project, wanted_of(ask)))
-
-
-def lines(project: Project, wanted: Sought) -> Iterator[bytes]:
-    yield written([FIELDS]).encode()
-    for rows in ledger_rows(project, wanted):
-        yield written(zip(*(rows[name].to_pylist() for name in FIELDS), strict=True)).encode()
+    parts = ledger_csv(ledger_rows(ask.project, wanted_of(ask)))
+    return File("ledger.csv", "text/csv; charset=utf-8", (part.encode() for part in parts))
 
 
 ROUTES = (Route("/ledger", ledger, entry=Entry("Ledger", "/ledger", "g")),)
