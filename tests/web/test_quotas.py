@@ -13,6 +13,7 @@ from apportion.reports.quotas import Limit, Used
 from apportion.reports.sums import grouped
 from apportion.verbs.project import Project
 from apportion.verbs.quota import window
+from tests.sources import making
 from tests.web import world
 from tests.web.conftest import Clients, clients_of
 from tests.web.forms import sent
@@ -41,6 +42,79 @@ def test_hours_by_hand(small: Project) -> None:
     """vision holds one GPU for 20.5 hours on seven days."""
     found = [one for one in apportion.quotas(small, MONTH, today=AFTER) if one.limit.team == "vision"]
     assert found[0].used == Fraction("143.5")
+
+
+FLOW_SETTINGS = """\
+[project]
+name = "flow"
+
+[[sources]]
+name = "cloud"
+kind = "focus"
+path = "bill.csv"
+
+[[sources]]
+name = "traffic"
+kind = "usage"
+path = "traffic.csv"
+columns = { workload = "job", resource = "link", start = "start", end = "end", outcome = "state" }
+meters = { network = "bytes" }
+units = { network = "bytes" }
+labels = { team = "team", project = "project" }
+"""
+FLOW_POLICY = """\
+policy: flow
+effective: 2026-01-01
+currency: USD
+time_zone: UTC
+teams: {vision: {}, zebra: {}}
+owners:
+  - {when: {team: "*"}, team: "{team}", project: "{project}"}
+pools:
+  egress: {costs: otherwise, usage: {resource: "*"}, meter: network, method: proportional}
+quotas:
+  - {team: vision, meter: network, amount: 1000, per: month, warn: [60]}
+  - {team: vision, project: detect, meter: network, pool: egress, amount: 100, per: week}
+  - {team: zebra, meter: network, amount: 7, per: month}
+"""
+FLOWS = (  # team, project, day of October, GiB
+    ("vision", "detect", 1, 512),
+    ("vision", "detect", 26, 33),
+    ("vision", "detect", 31, 44),
+    ("vision", "track", 30, 55),
+    ("zebra", "halcyon", 30, 8),
+)
+
+
+def test_an_amount_counts_once_however_many_bills_its_pool_has(tmp_path: Path) -> None:
+    """Two vendors bill the same traffic in two categories each: four charges of every workload and day."""
+    moved = [
+        {
+            "job": str(number), "link": "link-1", "start": f"2026-10-{day:02}T00:00:00Z", "end": f"2026-10-{day:02}T06:00:00Z",
+            "state": "COMPLETED", "team": team, "project": project, "bytes": str(size * 2**30),
+        }
+        for number, (team, project, day, size) in enumerate(FLOWS)
+    ]  # fmt: skip
+    whole = {"ChargePeriodStart": "2026-10-01T00:00:00Z", "ChargePeriodEnd": "2026-11-01T00:00:00Z", "Tags": "{}"}
+    billed = [
+        {**whole, "InvoiceIssuerName": vendor, "ServiceCategory": category}
+        for vendor in ("Nimbus", "Cirrus")
+        for category in ("Networking", "Storage")
+    ]
+    files = {"apportion.toml": FLOW_SETTINGS, "policy.yaml": FLOW_POLICY, "traffic.csv": making.csv_text(moved)}
+    for name, text in {**files, "bill.csv": making.bill_text(*billed)}.items():
+        making.put(tmp_path / name, text)
+    project = apportion.open_project(tmp_path)
+    apportion.ingest(project)
+    apportion.plan(project, MONTH)
+    apportion.apply(project, MONTH)
+    month, week, foreign = apportion.quotas(project, MONTH, today=AFTER)
+    assert [one.limit.unit for one in (month, week, foreign)] == ["GiB"] * 3
+    assert month.used == sum(size for team, _, _, size in FLOWS if team == "vision") == 644
+    last_week = range(26, 32)  # 2026-10-26 is a Monday; November's first day is beyond the month
+    assert week.used == sum(size for _, name, day, size in FLOWS if name == "detect" and day in last_week) == 77
+    assert (month.state, month.left, week.state) == ("warned", 356, "fine")
+    assert (foreign.used, foreign.state) == (8, "over")
 
 
 def test_longer_and_shorter_windows(own: Project) -> None:

@@ -5,16 +5,19 @@ import html
 import io
 import json
 import re
+import sys
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
+from apportion.cli.main import main
 from apportion.render.statement import render
 from apportion.reports.statement.shape import to_json
 from apportion.verbs.project import Project
 from apportion.verbs.statement import Wanted, statements
 from tests.web import world
-from tests.web.conftest import Clients
+from tests.web.conftest import Clients, clients_of
 
 CLOSED, POSTED = world.BILLED
 
@@ -66,9 +69,26 @@ def test_downloads_are_byte_for_byte_those_of_the_command_line(
     assert f"{CLOSED}-team-vision" in got.headers["content-disposition"]
 
 
-def test_a_pdf_is_one_or_a_sentence_says_what_is_missing(clients: Clients) -> None:
-    got = clients("viewer").get(f"/statements/{CLOSED}/vision/download")
-    assert got.content.startswith(b"%PDF") or (got.status_code == 422 and "apportion[pdf]" in got.text)
+@pytest.mark.parametrize("month", [CLOSED, POSTED])
+def test_a_pdf_is_the_file_that_the_command_line_writes(
+    clients: Clients, small: Project, tmp_path: Path, month: str
+) -> None:
+    """As issued, or as a draft."""
+    asked = ["statement", "vision", "--period", month, "--to", str(tmp_path), "--format", "pdf", "--quiet"]
+    with pytest.raises(SystemExit) as stop:
+        main(["--project", str(small.folder), *asked])
+    assert not stop.value.code
+    (file,) = tmp_path.iterdir()
+    got = clients("viewer").get(f"/statements/{month}/vision/download")
+    assert (got.status_code, got.headers["content-type"]) == (200, "application/pdf")
+    assert got.headers["content-disposition"].endswith(f"''{file.name}")
+    assert got.content == file.read_bytes()
+
+
+def test_where_no_pdf_can_be_made_an_admin_is_needed(small: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "typst", None)
+    got = clients_of(small.folder)("viewer").get(f"/statements/{CLOSED}/vision/download")
+    assert (got.status_code, "tell an admin" in got.text) == (503, True)
 
 
 def test_levels(clients: Clients, small: Project) -> None:
