@@ -158,6 +158,6 @@ def test_the_newest_month_is_computed_ahead_and_again_only_when_something_was_po
 def test_a_server_warms_itself_and_lets_go_when_it_ends(small: Project) -> None:
     app = create_app(small.folder, warm=True)
     with TestClient(app, OUR_HOST) as client:
-        assert client.get("/login").status_code == 200
+        assert client.get("/static/icon.svg").status_code == 200
         named = {thread.name for thread in threading.enumerate()}
     assert "warming" in named
