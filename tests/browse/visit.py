@@ -32,8 +32,8 @@ SHAPE = """() => {
     undrawn: [...document.querySelectorAll("[data-chart]")].filter((one) => !marks(one).some(real)).map((one) => one.dataset.chart),
     tables: [...document.querySelectorAll("table")].length,
     hiddenTables: [...document.querySelectorAll("table")].filter((one) => !shown(one)).length,
-    loose: [...document.querySelectorAll("tbody tr")].filter((row) => row.querySelector(".n") && !row.querySelector("a") && !row.closest(".beside")).map(text).slice(0, 5),
-    bareFigures: [...document.querySelectorAll(".figures > div")].filter((one) => !one.querySelector("a, small")).map(text),
+    loose: [...document.querySelectorAll("table")].filter((one) => one.querySelector("tbody .n") && !one.closest("section").querySelector("a, .beside")).map((one) => text(one.querySelector("tbody tr"))),
+    bareFigures: [...document.querySelectorAll(".figures > div")].filter((one) => /\\d\\.\\d\\d/.test(text(one)) && !one.querySelector("a, small")).map(text),
     links: Object.fromEntries([...document.querySelectorAll("footer a")].map((one) => [text(one), one.getAttribute("href")])),
     command: text(document.querySelector("footer code") ?? document.createElement("p")),
     outside: [...document.querySelectorAll("[src], link[href]")].map((one) => one.src || one.href).filter((one) => new URL(one).origin !== location.origin),
@@ -42,7 +42,7 @@ SHAPE = """() => {
 WATCH_FOCUS = """() => {
   const one = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']";
   const usable = (place) => place.checkVisibility({checkVisibilityCSS: true}) && place.getClientRects().length > 0 && !place.disabled;
-  const all = [...document.querySelectorAll(one)].filter(usable);
+  const all = [...document.querySelectorAll(one)].filter((place) => usable(place) && place.tabIndex >= 0);
   window.focused = new Set(); window.unseen = [];
   document.addEventListener("focusin", (event) => {
     const style = getComputedStyle(event.target), box = event.target.getBoundingClientRect();
