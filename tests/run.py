@@ -26,6 +26,11 @@ BIN = Path(sys.executable).parent
 NO_TESTS = 5  # pytest's exit code when no test of a block ran
 SLOW_S = 180
 STUCK_S = 5400
+UNUSED = (
+    "cacheprovider",
+    "schemathesis",
+    "anyio",
+)  # plug-ins that every block would import, a second each, and no test asks for
 LONGEST = (
     "engine",
     "books",
@@ -73,7 +78,7 @@ def discover(tests: Path) -> Iterator[Block]:
 
 
 def discover_tests(tests: Path) -> Iterator[Block]:
-    pytest = (sys.executable, "-m", "pytest", "-q", "-p", "tests.report", "-p", "no:cacheprovider")
+    pytest = (sys.executable, "-m", "pytest", "-q", "-p", "tests.report", *(f"-pno:{name}" for name in UNUSED))
     for file in sorted(tests.glob("test_*.py")):
         yield Block(file.stem.removeprefix("test_"), ((*pytest, str(file)),), is_pytest=True)
     for folder in sorted(path for path in tests.iterdir() if path.is_dir()):
@@ -82,8 +87,10 @@ def discover_tests(tests: Path) -> Iterator[Block]:
 
 
 def run_block(block: Block, environment: dict[str, str]) -> Result:
+    """What Python compiles is kept: without, each of some hundred processes would compile the project and Hypothesis anew."""
     result = Result(block)
     started = time.monotonic()
+    environment = {key: value for key, value in environment.items() if key != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
         environment = {**environment, "APPORTION_TEST_REPORT": str(report), "PYTHONPATH": str(ROOT)}

@@ -7,6 +7,7 @@ import ast
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 Rule = Callable[[str, str], Iterator[str]]
@@ -59,14 +60,14 @@ def room_of(path: str) -> str:
     return Path(parts[2]).stem if parts[:2] == ("src", "apportion") and len(parts) > 2 else ""
 
 
-def parse(path: str, text: str) -> ast.Module | None:
-    return ast.parse(text) if path.endswith(".py") else None
+@lru_cache(maxsize=1)
+def nodes(path: str, text: str) -> tuple[ast.AST, ...]:
+    """All of a module; a file is parsed once if all rules look at it before they look at the next."""
+    return tuple(ast.walk(ast.parse(text))) if path.endswith(".py") else ()
 
 
 def functions(path: str, text: str) -> Iterator[Function]:
-    tree = parse(path, text)
-    if tree:
-        yield from (node for node in ast.walk(tree) if isinstance(node, Function))
+    yield from (node for node in nodes(path, text) if isinstance(node, Function))
 
 
 def module_size(path: str, text: str) -> Iterator[str]:
@@ -127,8 +128,7 @@ def empty_names(path: str, text: str) -> Iterator[str]:
 
 
 def class_names(path: str, text: str) -> Iterator[str]:
-    tree = parse(path, text)
-    for node in ast.walk(tree) if tree else ():
+    for node in nodes(path, text):
         if isinstance(node, ast.ClassDef):
             words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*", node.name)
             if EMPTY_WORDS & set(words) or EMPTY_ENDINGS & set(words[-1:]):
@@ -137,8 +137,7 @@ def class_names(path: str, text: str) -> Iterator[str]:
 
 def floats(path: str, text: str) -> Iterator[str]:
     """Also where one is only named: money that has been a float is not exact any more."""
-    tree = parse(path, text) if room_of(path) in MONEY_ROOMS else None
-    for node in ast.walk(tree) if tree else ():
+    for node in nodes(path, text) if room_of(path) in MONEY_ROOMS else ():
         name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
         if re.fullmatch(r"float(16|32|64)?|double", name):
             yield f"line {node.lineno}: {name} in {room_of(path)}"  # type: ignore[attr-defined]
@@ -154,8 +153,7 @@ def chance(path: str, text: str) -> Iterator[str]:
 
 def named(path: str, text: str, rooms: set[str], attributes: set[str], modules: set[str]) -> Iterator[str]:
     """Uses of attributes or imports of modules that the rooms must not know."""
-    tree = parse(path, text) if room_of(path) in rooms else None
-    for node in ast.walk(tree) if tree else ():
+    for node in nodes(path, text) if room_of(path) in rooms else ():
         if isinstance(node, ast.Attribute) and node.attr in attributes:
             yield f"line {node.lineno}: .{node.attr} in {room_of(path)}"
         elif isinstance(node, ast.ImportFrom) and node.module in modules:
