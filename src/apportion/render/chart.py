@@ -243,7 +243,7 @@ def spent_days(values: Sequence[Mapping[str, Any]], order: Sequence[str], unit: 
     made = stacked_days(values, SPENT, order, unit)
     axis = {"labelAngle": 0, "labelOverlap": True, "labelExpr": "slice(datum.value, 8, 10)"}
     made["encoding"]["x"] |= {"title": "day", "axis": axis}
-    made["encoding"]["color"]["legend"] = {"columns": 3}
+    made["encoding"]["color"]["legend"] = {"columns": 2}  # what a phone has room for
     return made
 
 
