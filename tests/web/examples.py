@@ -31,7 +31,7 @@ FOREIGN = {
     "owner": "zebra",
     "project": "halcyon",
     "user": "quagga",
-    "run": "99411001",
+    "run": "zjob1001",
     "number": "2",
 }
 ABSENT = {

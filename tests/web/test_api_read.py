@@ -154,12 +154,12 @@ def test_what_one_may_not_see_is_not_there(clients: Clients) -> None:
     client = clients("viewer")
     for own, none in (
         ("/teams/zebra", "/teams/nowhere"), ("/projects/zebra/halcyon", "/projects/nowhere/halcyon"), ("/users/quagga", "/users/nobody"),
-        ("/runs/99411001", "/runs/nothing"), ("/statements/2026-10/zebra", "/statements/2026-10/nowhere"), ("/disputes/2", "/disputes/77"),
+        ("/runs/zjob1001", "/runs/nothing"), ("/statements/2026-10/zebra", "/statements/2026-10/nowhere"), ("/disputes/2", "/disputes/77"),
         ("/statements/2026-09/zebra/halcyon?level=project", "/statements/2026-09/zebra/nothing?level=project"),
         ("/reports/showback?where=team=zebra", "/reports/showback?where=team=nowhere"),
         ("/postings?where=team=zebra", "/postings?where=team=nowhere"),
         ("/explain?what=zebra", "/explain?what=nothing"), ("/capacity/none", "/capacity/other"),
-        ("/explain?what=99411001", "/explain?what=99419999"), ("/reports/showback?where=project=halcyon", "/reports/showback?where=project=halcyox"),
+        ("/explain?what=zjob1001", "/explain?what=zjob9999"), ("/reports/showback?where=project=halcyon", "/reports/showback?where=project=halcyox"),
     ):  # fmt: skip
         foreign, absent = client.get(ROOT + own), client.get(ROOT + none)
         assert foreign.status_code == absent.status_code == 404, own
@@ -176,7 +176,7 @@ READ = (
     "/statements", "/statements/2026-10/vision", "/runs/11001", "/me", "/reports/showback", "/reports/trend", "/reports/idle", "/reports/held",
     "/reports/coverage", "/reports/corrections", "/postings?limit=1000", "/reports/held?by=pool", "/budgets", "/live", "/live?by=pool", "/search?q=a",
     "/quotas", "/capacity", "/capacity/gpus", "/capacity/gpus?by=week", "/explain?what=pool:gpus",
-    "/explain?what=vision", "/explain?what=job:11001", "/tokens", "/search?q=zebra", "/search?q=9941", "/search?q=halcyon",
+    "/explain?what=vision", "/explain?what=job:11001", "/tokens", "/search?q=zebra", "/search?q=zjob", "/search?q=halcyon",
 )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def test_a_lead_opens_one_about_their_own_team_alone(roles: Clients, own: Projec
     before = len(apportion.disputes(own))
     refused = [
         sent(lead, "/disputes", "/disputes", period=MONTH, what=what, why="x")
-        for what in ("zebra", "zebra/halcyon", "99411001", "1", "no-such-team", "")
+        for what in ("zebra", "zebra/halcyon", "zjob1001", "1", "no-such-team", "")
     ]
     assert {one.status_code for one in refused} == {404}
     assert len({one.text for one in refused}) == 1

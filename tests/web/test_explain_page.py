@@ -85,7 +85,7 @@ def test_what_is_not_theirs_is_not_there_and_nothing_is_computed(small: Project)
         "team:zebra",
         "_idle",
         "speech",
-        "job:99411001",
+        "job:zjob1001",
         f"posting:{seq_of(small, 'zebra')}",
         hashed[:12],
     )

@@ -13,7 +13,7 @@ from tests.web import world
 from tests.web.conftest import Clients, clients_of
 from tests.web.reading import links, same_answer, table
 
-VISION, ZEBRA, RUNNING = "11003", "99411003", "11101"
+VISION, ZEBRA, RUNNING = "11003", "zjob1003", "11101"
 
 
 def test_title_figures_and_attempts_are_those_of_cost(clients: Clients, small: Project) -> None:
@@ -62,7 +62,7 @@ def test_a_run_of_the_running_month_is_there_before_its_bill(clients: Clients) -
 @pytest.mark.parametrize("role", ["viewer", "lead"])
 def test_another_s_run_is_no_run(clients: Clients, role: str) -> None:
     client = clients(role)
-    for run in (ZEBRA, "99411101", "41003", "zebra-data"):  # also of the running month, of nobody, and a volume
+    for run in (ZEBRA, "zjob1101", "41003", "zebra-data"):  # also of the running month, of nobody, and a volume
         assert same_answer(client, f"/runs/{run}", "/runs/nosuch")
     for run in (VISION, "21003", RUNNING):
         text = client.get(f"/runs/{run}").text

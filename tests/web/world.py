@@ -63,7 +63,7 @@ time_zone: UTC
 teams:
   vision: {department: research, cost_centre: "4100", mode: chargeback}
   speech: {department: research, cost_centre: "4110"}
-  zebra: {department: stripes, cost_centre: "7777", mode: chargeback}
+  zebra: {department: stripes, cost_centre: "zulu-cc", mode: chargeback}
   platform: {department: infrastructure, cost_centre: "9000"}
 carried_by: {_idle: platform, _unallocated: platform, _residual: platform}
 owners:
@@ -93,25 +93,24 @@ BILLED = ("2026-09", "2026-10")
 SECRET = (
     "zebra",
     "stripes",
-    "7777",
+    "zulu-cc",
     "halcyon",
     "quagga",
     "zbr-",
-    "9941",
-    "613.",
-)  # team, department, cost centre, project, user, account, job, rate
+    "zjob",
+)  # team, department, cost centre, project, user, account, job; none of them can be part of a hash
 LONG = 5  # characters of an amount that nobody has by chance
 ACCOUNTS = {"vision": "vis-core", "speech": "spk-asr", "zebra": "zbr-run", "": "odd-one"}
 PEOPLE = {"vision": ("detect", "ada"), "speech": ("asr", "grace"), "zebra": ("halcyon", "quagga"), "": ("", "kurt")}
 
 
 def jobs(month: str) -> Iterator[dict[str, str]]:
-    """Each team runs on some days; job numbers tell the month, and those of zebra begin with 9941."""
+    """Each team runs on some days; job numbers tell the month, and those of zebra begin with zjob."""
     of_month = month[-2:]
     for day in range(1, 15, 2):
         for place, team in enumerate(("vision", "speech", "zebra", "")):
             project, user = PEOPLE[team]
-            number = f"9941{of_month}{day:02}" if team == "zebra" else f"{place + 1}{of_month}{day:02}"
+            number = f"zjob{of_month}{day:02}" if team == "zebra" else f"{place + 1}{of_month}{day:02}"
             hours = {"vision": 20, "speech": 12, "zebra": 9, "": 2}[team]
             yield {
                 "job": number, "run": number, "name": f"train-{project or 'odd'}", "account": ACCOUNTS[team], "wckey": project, "user": user,
