@@ -59,7 +59,7 @@ def test_a_broken_policy_tells_a_viewer_nothing_of_its_words(small: Project, tmp
     file = own.folder / "policy.yaml"
     file.write_text(file.read_text("utf-8").replace("{team: zebra, money: 5000", "{team: zebra, mony: 5000"), "utf-8")
     answer = clients("viewer").get("/policy")
-    assert answer.status_code == 422
+    assert answer.status_code == 200, "what was there before is still shown"
     assert "the policy cannot be read as it is now" in answer.text
     assert "mony" not in answer.text
     assert "policy.yaml:31:" in clients("admin").get("/policy").text

@@ -54,18 +54,21 @@ class Doors:
         self.ended = 0
 
     def open_session(self, person: Person, lasts_s: int) -> str:
-        """The key of a new session, shown once."""
+        """The key of a new session, shown once. Whoever has another role or other teams by now loses the sessions that were opened with those."""
         key, now = secrets.token_urlsafe(KEY_BYTES), int(time.time())
         sessions, logins = record.sessions, record.logins
         told = {"role": person.role, "teams": teams_text(person.teams), "by": person.by}
         with spoken(), acting(person.name), writing(self.engine) as connection:
-            connection.execute(delete(sessions).where(sessions.c.until_s < now))
+            other = (sessions.c.role != told["role"]) | (sessions.c.teams != told["teams"])
+            over = (sessions.c.until_s < now) | ((sessions.c.name == person.name) & other)
+            connection.execute(delete(sessions).where(over))
             row = {"sha256": hashed(key), "name": person.name, **told, "made_s": now, "until_s": now + lasts_s}
             connection.execute(insert(sessions).values(**row))
             known = update(logins).where(logins.c.name == person.name).values(**told, last_s=now)
             if not connection.execute(known).rowcount:
                 connection.execute(insert(logins).values(name=person.name, **told, first_s=now, last_s=now))
             note(connection, "login", f"{person.name} by {person.by} as {person.role}")
+        self.ended += 1
         return key
 
     def session(self, key: str) -> Person | None:

@@ -113,9 +113,9 @@ def end_of(project: Project, day: str) -> int:
     """The last second of a day in the policy's time zone."""
     try:
         after = date.fromisoformat(day) + timedelta(days=1)
-    except ValueError as error:
+        return day_start(after, ZoneInfo(project.policy.time_zone)) - 1
+    except (ValueError, OverflowError) as error:  # the first and the last days that there are have no neighbour
         raise ProjectError("invalid-day", f"{day!r} is not a day", hint="write it as 2026-11-05") from error
-    return day_start(after, ZoneInfo(project.policy.time_zone)) - 1
 
 
 def declared(made: Report, basis: str) -> Report:

@@ -11,6 +11,7 @@ from apportion.errors import ApportionError, ProjectError
 from apportion.model.times import Period
 from apportion.reports.groups import narrowed
 from apportion.reports.report import Record, Report
+from apportion.verbs.explaining.seen import ANOTHER
 from apportion.verbs.periods import asked, label
 from apportion.verbs.project import Project
 from apportion.verbs.report import posted_periods, report_from
@@ -59,6 +60,18 @@ class Ask:
     def require_team(self, team: str) -> None:
         if not self.viewer.sees(team):
             raise NotThereError("such team")
+
+    def sees_owner(self, path: str) -> bool:
+        """TEAM, TEAM/PROJECT or TEAM/PROJECT/USER. Names have slashes: where it could be of two teams, both must be theirs."""
+        if self.viewer.teams is None:
+            return True
+        every = self.desk.kept("teams", lambda: frozenset({*self.project.policy.teams, *self.project.books.teams()}))
+        maybe = [team for team in every | self.viewer.teams if path == team or path.startswith(f"{team}/")]
+        return bool(maybe) and all(map(self.viewer.sees, maybe))
+
+    def called(self, path: str) -> str:
+        """Who is on the other side of a deal is theirs to know only where they may see that team."""
+        return path if self.sees_owner(path) else ANOTHER
 
     @cached_property
     def months(self) -> list[Period]:

@@ -3,10 +3,12 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from apportion.books.open import Books
+from apportion.errors import ApportionError
 from apportion.model.times import Period
 from apportion.reports.report import Record
 from apportion.verbs.ground import Ground, Means, ground_of
@@ -28,6 +30,9 @@ class Desk:
         self.folder = folder
         self._project = open_project(folder)
         self._stamp = self._files()
+        self.trouble: ApportionError | None = None  # why an edited file does not count
+        with suppress(ApportionError):  # the same refusal is told to whoever asks for a page
+            self._project.policy  # noqa: B018  # kept from now on
         self._state: Hashable = None
         self._kept: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
         self._lasting: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
@@ -45,15 +50,23 @@ class Desk:
 
     @property
     def project(self) -> Project:
-        """Read anew when apportion.toml or the policy was edited; the books stay open."""
+        """Read anew when apportion.toml or the policy was edited; the books stay open. While they cannot be read, as it was before."""
         with self._lock:
             stamp = self._files()
             if stamp != self._stamp:
-                books = self._project.books
-                self._project = open_project(self.folder)
-                self._project.__dict__["books"] = books
                 self._stamp = stamp
+                self._read_anew()
             return self._project
+
+    def _read_anew(self) -> None:
+        try:
+            fresh = open_project(self.folder)
+            fresh.policy  # noqa: B018  # refuses
+        except ApportionError as error:
+            self.trouble = error
+        else:
+            fresh.__dict__["books"] = self._project.books
+            self._project, self.trouble = fresh, None
 
     @property
     def books(self) -> Books:

@@ -1,5 +1,7 @@
 """What went wrong, in the same words as on the command line: problem+json (RFC 9457) for programs, a page for people."""
 
+import logging
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
@@ -49,6 +51,7 @@ PLAIN = {
     429: ("too-fast", "Too many requests"),
 }
 RETRY_S = "5"
+LOG = logging.getLogger("apportion.web")
 
 
 def status_of(error: ApportionError) -> int:
@@ -81,6 +84,8 @@ def about_policy(request: Request, error: PolicyError) -> tuple[str, str]:
 
 def problem_of(request: Request, error: ApportionError) -> Problem:
     status = status_of(error)
+    if status >= 500:
+        LOG.warning("%s %s: %s", request.method, request.url.path, error)
     detail, hint = about_policy(request, error) if isinstance(error, PolicyError) else (error.message, error.hint)
     rows = error.problems if isinstance(error, RefusedError) else ()
     return Problem(

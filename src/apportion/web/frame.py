@@ -1,7 +1,7 @@
 """What stands around every page: navigation, months, filters, the ways to have the same elsewhere. And the answers that are no pages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -58,6 +58,7 @@ def frame(ask: Ask) -> dict[str, Any]:
     where = list(ask.query.get("where", ()))
     return {
         "version": version(),
+        "trouble": trouble(ask),
         "viewer": ask.viewer,
         "path": ask.path,
         "period": ask.period if months else "",
@@ -68,6 +69,15 @@ def frame(ask: Ask) -> dict[str, Any]:
         "as_json": other_form(ask, ".json"),
         "as_csv": other_form(ask, ".csv"),
     }
+
+
+def trouble(ask: Ask) -> str:
+    """What every page says while an edited file cannot be read. What is wrong with it is for those who may read it: its words are of every team."""
+    error = ask.desk.trouble
+    if error is None:
+        return ""
+    what = f"{error.where}: {error.message}" if ask.viewer.may(Deed.whole) else "the policy cannot be read as it is now"
+    return f"{what}. Until it is mended, these pages go by what was there before."
 
 
 def other_form(ask: Ask, form: str) -> str:
@@ -89,10 +99,11 @@ def split_form(path: str) -> tuple[str, str]:
     return path, ".html"
 
 
-def rendered(page: Page, form: str) -> tuple[str, str]:
+def rendered(ask: Ask, page: Page, form: str) -> tuple[str, str]:
     """Text and its type."""
     kind = {".json": "application/json", ".csv": "text/csv; charset=utf-8"}[form]
-    return render(page.sheet(), form.removeprefix(".")), kind
+    said = replace(page, notes=(*filter(None, [trouble(ask)]), *page.notes))
+    return render(said.sheet(), form.removeprefix(".")), kind
 
 
 def bare(

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from apportion.books.audit import acting
 from apportion.errors import ProjectError
 from apportion.web.ask import DOTS, Ask, NotAllowedError, NotThereError, whole
-from apportion.web.door.session import csrf_of, is_csrf, viewer_from
+from apportion.web.door.session import csrf_of, form_of, is_csrf, viewer_from
 from apportion.web.frame import Entry, asked_path, html, rendered, split_form
 from apportion.web.page import Page
 from apportion.web.viewer import Deed
@@ -132,7 +132,7 @@ def page_endpoint(route: Route, entries: Sequence[Entry]) -> Callable[[Request],
         if form == ".html":
             response = html(ask, page, entries, csrf_of(request))
         else:
-            text, kind = rendered(page, form)
+            text, kind = rendered(ask, page, form)
             response = Response(text, media_type=kind)
         if tag:
             response.headers["ETag"] = tag
@@ -172,8 +172,7 @@ def action_endpoint(action: Action, entries: Sequence[Entry]) -> Callable[[Reque
         viewer = viewer_from(request)
         if viewer is None:
             return to_login(request)
-        form = await request.form()
-        fields = {name: str(value) for name, value in form.items()}
+        fields = await form_of(request)
         if not is_csrf(request, fields.pop("csrf", "")) or not viewer.may(action.deed):
             raise NotAllowedError(action.deed)
         ask = Ask(request.app.state.desk, viewer, request.url.path, queried(request))

@@ -3,6 +3,7 @@
 One place for it: whoever may not see a team finds no word of it in any sentence, not in the policy's lines either. What a node is, its facts say.
 """
 
+import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
@@ -10,10 +11,11 @@ import pyarrow.compute as pc
 
 from apportion.books.shapes import RECLASS
 from apportion.model.times import Period
+from apportion.render.json import dumps
 from apportion.reports.report import Record
 from apportion.verbs.explain import Explanation
-from apportion.verbs.explaining.story import Node
-from apportion.verbs.explaining.target import HASH, KINDS
+from apportion.verbs.explaining.story import Node, revived
+from apportion.verbs.explaining.target import HASH, KINDS, NUMBER
 from apportion.verbs.project import Project
 
 MORE = "; the largest:"
@@ -61,10 +63,10 @@ def owners_of_run(project: Project, name: str, period: Period) -> frozenset[str]
 
 def own_posting(project: Project, name: str, period: Period, teams: Collection[str]) -> str | None:
     """By its number or the beginning of its hash, among their own alone."""
-    if not (name.isdecimal() and name.isascii()) and not HASH.fullmatch(name):
+    if not NUMBER.fullmatch(name) and not HASH.fullmatch(name):
         return None
     entries = project.books.entries(period=str(period), account=[f"team:{team}" for team in sorted(teams)])
-    mask = pc.equal(entries["seq"], int(name)) if name.isdecimal() else pc.starts_with(entries["hash"], name)
+    mask = pc.equal(entries["seq"], int(name)) if NUMBER.fullmatch(name) else pc.starts_with(entries["hash"], name)
     found = entries.filter(mask)["seq"].to_pylist()
     return f"posting:{found[0]}" if len(found) == 1 else None
 
@@ -79,6 +81,14 @@ def seen_by(found: Explanation, teams: Collection[str]) -> Explanation:
         also=(),
         evidence="",
     )
+
+
+def seen_evidence(text: str, teams: Collection[str] | None) -> str:
+    """The same of an explanation that was kept as JSON; None sees all of it. Where nothing could be explained there is nothing to cut."""
+    said = json.loads(text)
+    if teams is None or "kind" not in said:
+        return text
+    return dumps(seen_by(Explanation(**{**said, "steps": tuple(map(revived, said["steps"]))}), teams))
 
 
 def own_part(node: Node, teams: Collection[str]) -> Node:

@@ -16,7 +16,7 @@ from apportion.verbs.plan import Computed
 from apportion.verbs.project import Project
 
 KINDS = ("team", "pool", "job", "posting")
-HASH = re.compile(r"[0-9a-f]{6,64}")
+NUMBER, HASH = re.compile(r"[0-9]{1,18}"), re.compile(r"[0-9a-f]{6,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ def postings_named(project: Project, name: str, period: Period) -> Iterator[Targ
 
 def entries_named(project: Project, name: str, period: Period) -> list[dict[str, Any]]:
     """The entry of that number, or whose hash begins so: one or none, and never the bill's own side."""
-    if not (name.isdecimal() and name.isascii()) and not HASH.fullmatch(name):
+    if not NUMBER.fullmatch(name) and not HASH.fullmatch(name):
         return []
     entries = project.books.entries(period=str(period))
-    mask = pc.equal(entries["seq"], int(name)) if name.isdecimal() else pc.starts_with(entries["hash"], name)
+    mask = pc.equal(entries["seq"], int(name)) if NUMBER.fullmatch(name) else pc.starts_with(entries["hash"], name)
     found = entries.filter(mask)
     if len(found) > 1:
         raise ProjectError(

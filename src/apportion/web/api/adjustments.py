@@ -9,8 +9,9 @@ from apportion.client.shapes import Listed
 from apportion.model.money import plain
 from apportion.model.times import parse_period
 from apportion.verbs.adjust import Wish, adjust
-from apportion.web.api.asked import Adjusting, Reading, about, is_theirs
+from apportion.web.api.asked import Adjusting, Reading, about
 from apportion.web.api.paging import Parted
+from apportion.web.ask import Ask
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["adjustments"])
@@ -20,9 +21,9 @@ router = APIRouter(tags=["adjustments"])
 def adjustments(ask: Reading, part: Parted) -> Listed[Adjustment]:
     """What is paid for a team that you may see, or by it, in the order in which it was posted."""
     runs = {run.run_id: run for run in ask.project.books.runs()}
-    seen = [made for made in ask.project.books.transfers() if is_theirs(ask, made.owner) or is_theirs(ask, made.other)]
+    seen = [made for made in ask.project.books.transfers() if ask.sees_owner(made.owner) or ask.sees_owner(made.other)]
     found = part.of(seen, lambda made: runs[made.run_id].seq)
-    return Listed(items=[shape(made, runs[made.run_id]) for made in found.items], next=found.next)
+    return Listed(items=[shape(ask, made, runs[made.run_id]) for made in found.items], next=found.next)
 
 
 @router.post("/adjustments", **about(Deed.adjust, 409))
@@ -33,14 +34,14 @@ def give_credit(ask: Adjusting, credit: Credit) -> Credited:
     with acting(ask.viewer.name):
         done = adjust(ask.project, period, Wish(**given))
     run = next(run for run in ask.project.books.runs() if run.run_id == done.transfer.run_id)
-    return Credited(adjustment=shape(done.transfer, run), posted=done.posted, head=done.head)
+    return Credited(adjustment=shape(ask, done.transfer, run), posted=done.posted, head=done.head)
 
 
-def shape(made: Transfer, run: StoredRun) -> Adjustment:
+def shape(ask: Ask, made: Transfer, run: StoredRun) -> Adjustment:
     return Adjustment(
         run_id=made.run_id,
-        owner=made.owner,
-        other=made.other,
+        owner=ask.called(made.owner),
+        other=ask.called(made.other),
         currency=made.currency,
         amount=plain(made.amount),
         why=made.why,

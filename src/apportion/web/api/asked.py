@@ -100,16 +100,6 @@ Adopting = Annotated[Ask, Depends(asking(Deed.adopt))]
 Pushing = Annotated[Ask, Depends(asking(Deed.push))]
 
 
-def is_theirs(ask: Ask, owner: str) -> bool:
-    """Whether TEAM, TEAM/PROJECT or TEAM/PROJECT/USER may be seen. Names have slashes: where it could be of two teams, both must be theirs."""
-    if ask.viewer.teams is None:
-        return True
-    maybe = [
-        team for team in {*ask.project.policy.teams, *ask.viewer.teams} if owner == team or owner.startswith(f"{team}/")
-    ]
-    return bool(maybe) and all(map(ask.viewer.sees, maybe))
-
-
 def require_theirs(ask: Ask, owner: str, what: str) -> None:
-    if not is_theirs(ask, owner):
+    if not ask.sees_owner(owner):
         raise NotThereError(what)

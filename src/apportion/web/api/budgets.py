@@ -11,7 +11,7 @@ from apportion.reports.budgets import Spending
 from apportion.reports.quotas import quota_report
 from apportion.verbs import budget as verbs
 from apportion.verbs.quota import quotas as used_of
-from apportion.web.api.asked import MONTHS, Budgeting, Reading, about, is_theirs, require_theirs
+from apportion.web.api.asked import MONTHS, Budgeting, Reading, about, require_theirs
 from apportion.web.api.paging import Parted
 from apportion.web.api.reports import report_answer
 from apportion.web.viewer import Deed
@@ -23,7 +23,7 @@ router = APIRouter(tags=["budgets"])
 def budgets(ask: Reading, part: Parted) -> Listed[Budget]:
     """Those that hold in a month, of the teams that you may see."""
     found = verbs.budgets(ask.project, ask.month, ask.record)
-    return part.of((shape(one) for one in found if is_theirs(ask, one.budget.owner)), lambda one: one.owner)
+    return part.of((shape(one) for one in found if ask.sees_owner(one.budget.owner)), lambda one: one.owner)
 
 
 @router.post("/budgets", **about(Deed.budget))
@@ -47,7 +47,7 @@ def set_budget(ask: Budgeting, wish: BudgetWish) -> BudgetSet:
 def quotas(ask: Reading) -> ReportAnswer:
     """What is used and left of the quotas of the teams that you may see, and when they run out at this pace."""
     found = used_of(ask.project, ask.month, ask.record)
-    own = [one for one in found if is_theirs(ask, one.limit.owner)]
+    own = [one for one in found if ask.sees_owner(one.limit.owner)]
     return report_answer(quota_report(own, str(ask.month), ask.project.books.head()))
 
 

@@ -1,6 +1,7 @@
 """`/api/v1/disputes`: what is doubted, what was said of it, and how it ended."""
 
 import json
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
@@ -14,7 +15,8 @@ from apportion.model.money import plain
 from apportion.model.times import parse_period
 from apportion.verbs import dispute as verbs
 from apportion.verbs.disputing.target import find_target, owners_of
-from apportion.web.api.asked import Disputing, Reading, Settling, about, is_theirs
+from apportion.verbs.explaining.seen import seen_evidence
+from apportion.web.api.asked import Disputing, Reading, Settling, about
 from apportion.web.api.paging import Parted
 from apportion.web.ask import Ask, NotThereError
 from apportion.web.viewer import Deed
@@ -29,7 +31,7 @@ Status = Literal["", "open", "rejected", "credited", "reclassed"]
 def disputes(ask: Reading, part: Parted, status: Status = "", period: Annotated[str, OF_MONTH] = "") -> Listed[Dispute]:
     """Those of the teams that you may see, in the order in which they were opened."""
     found = verbs.disputes(ask.project, period, status)
-    return part.of((shape(one) for one in found if is_theirs(ask, one.owner)), lambda one: one.number)
+    return part.of((shape(one) for one in found if ask.sees_owner(one.owner)), lambda one: one.number)
 
 
 @router.get("/disputes/{number}", **about(Deed.read))
@@ -46,7 +48,7 @@ def open_dispute(ask: Disputing, doubt: Doubt) -> Dispute:
         refuse_foreign(ask, doubt)
     with acting(ask.viewer.name):
         done = verbs.open_dispute(ask.project, period, verbs.Doubt(doubt.what, doubt.why, doubt.amount))
-    return shape(done.dispute, evidence=True)
+    return shape(theirs(ask, done.dispute.number), evidence=True)
 
 
 @router.post("/disputes/{number}/notes", status_code=201, **about(Deed.dispute, 409))
@@ -70,8 +72,8 @@ def settle(ask: Settling, number: Number, ending: Ending) -> Settled:
 def theirs(ask: Ask, number: int) -> shapes.Dispute:
     """What does not exist and what is not theirs look the same."""
     for found in verbs.disputes(ask.project):
-        if found.number == number and is_theirs(ask, found.owner):
-            return found
+        if found.number == number and ask.sees_owner(found.owner):
+            return replace(found, evidence=seen_evidence(found.evidence, ask.viewer.teams))
     raise NotThereError("such dispute")
 
 
@@ -81,7 +83,7 @@ def refuse_foreign(ask: Ask, doubt: Doubt) -> None:
         owners = owners_of(ask.project, find_target(ask.project, doubt.what, parse_period(doubt.period)))
     except ProjectError as error:
         raise NotThereError("such figure") from error
-    if not owners or not all(is_theirs(ask, owner) for owner in owners):
+    if not owners or not all(map(ask.sees_owner, owners)):
         raise NotThereError("such figure")
 
 

@@ -11,8 +11,8 @@ from apportion.errors import ProjectError
 from apportion.model.money import plain
 from apportion.model.times import parse_period
 from apportion.reports.statement.shape import Statement, money, to_json
-from apportion.verbs.statement import Wanted, statements
-from apportion.web.api.asked import AS_OF, MONTHS, Reading, about, is_theirs
+from apportion.verbs.statement import BILLED, Wanted, statements
+from apportion.web.api.asked import AS_OF, MONTHS, Reading, about
 from apportion.web.api.paging import Parted
 from apportion.web.ask import Ask, NotThereError
 from apportion.web.viewer import Deed
@@ -51,14 +51,18 @@ def readable(ask: Ask, wanted: Wanted) -> list[Statement]:
     """Theirs. Of whoever sees some teams only, nothing is made and no error tells of others."""
     if ask.viewer.teams is None:
         return kept(ask, wanted)
-    if wanted.level not in OF_TEAMS or (wanted.owner and not is_theirs(ask, wanted.owner)):
+    if wanted.level not in OF_TEAMS or (wanted.owner and not is_theirs(ask, wanted.level, wanted.owner)):
         raise NotThereError("such statement")
     try:
-        return [one for one in kept(ask, wanted) if is_theirs(ask, one.owner)]
+        return [one for one in kept(ask, wanted) if is_theirs(ask, one.level, one.owner)]
     except ProjectError as error:
         if error.code != "unknown-owner":
             raise
         raise NotThereError("such statement") from error
+
+
+def is_theirs(ask: Ask, level: str, owner: str) -> bool:
+    return ask.viewer.sees(owner) if level == BILLED else ask.sees_owner(owner)
 
 
 def kept(ask: Ask, wanted: Wanted) -> list[Statement]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from apportion.books.audit import user
-from apportion.books.tokens import DAY_S, Grant
+from apportion.books.tokens import BY, DAY_S, Grant
 from apportion.errors import BooksError
 from apportion.verbs.toml import nearest
 from apportion.verbs.web_settings import ROLES
@@ -31,6 +31,8 @@ def at_the_terminal() -> Viewer:
 
 
 def granted(maker: Viewer, wanted: Wanted, known_teams: Iterable[str]) -> Grant:
+    if maker.by == BY:
+        raise BooksError("token-too-wide", "a token makes no tokens: they would outlast it", hint="log in and make it")
     role = Role(known(wanted.role, ROLES, "role")) if wanted.role else maker.role
     deeds = frozenset(Deed(known(deed, [*Deed], "deed")) for deed in wanted.deeds or (Deed.read,))
     beyond = sorted(deeds - (maker.deeds & MAY[role]))

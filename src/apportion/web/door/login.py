@@ -15,7 +15,7 @@ from apportion.errors import ApportionError
 from apportion.web.door.link import LINK, person_of_link
 from apportion.web.door.oidc import Asked, LoginError, Provider, asked_text, person_of
 from apportion.web.door.proxied import client_address, proxied_person
-from apportion.web.door.session import door_of, is_csrf
+from apportion.web.door.session import door_of, form_of, is_csrf
 from apportion.web.frame import bare
 from apportion.web.page import Link
 
@@ -176,9 +176,9 @@ def with_session(request: Request, person: Person, to: str) -> Response:
 async def logout(request: Request) -> Response:
     """Here, and where the provider has a place for it, there."""
     door = door_of(request)
-    form = await request.form()
+    form = await form_of(request)
     key = request.cookies.get(door.cookie, "")
-    if not is_csrf(request, str(form.get("csrf", ""))):
+    if not is_csrf(request, form.get("csrf", "")):
         return RedirectResponse("/", 303)
     await run_in_threadpool(door.desk.books.doors.end_session, key)
     response = RedirectResponse("/logout/done", 303)

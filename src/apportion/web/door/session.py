@@ -4,7 +4,7 @@ import hashlib
 import hmac
 from typing import TYPE_CHECKING
 
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 
 from apportion.web.door.door import COOKIE, Door, bearer
 from apportion.web.door.proxied import BY as PROXY
@@ -14,7 +14,7 @@ from apportion.web.viewer import Viewer, viewer_of
 if TYPE_CHECKING:
     from apportion.books.doors import Person
 
-__all__ = ["COOKIE", "csrf_of", "door_of", "is_csrf", "viewer_from"]
+__all__ = ["COOKIE", "csrf_of", "door_of", "form_of", "is_csrf", "viewer_from"]
 
 
 def door_of(request: HTTPConnection) -> Door:
@@ -37,6 +37,12 @@ def is_still(request: HTTPConnection, person: "Person") -> bool:
     """A session counts while people log in as they did for it; behind a proxy that logs them in, while it says the same of them."""
     web = door_of(request).web
     return person.by == web.login and (person.by != PROXY or proxied_person(request, web) == person)
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """What a form says. How large it may be as a whole is the only limit, so that whatever is too large is told so."""
+    form = await request.form(max_part_size=door_of(request).web.body_bytes)
+    return {name: str(value) for name, value in form.items()}
 
 
 def csrf_of(request: HTTPConnection) -> str:

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Mapping
-from functools import partial
 
 from apportion.books.shapes import Transfer
 from apportion.model.rows import SYSTEM_OWNERS
@@ -14,8 +13,6 @@ from apportion.web.ask import Ask
 from apportion.web.page import Block, Form, Input, Link, Page, Rows
 from apportion.web.routes import Action, Route
 from apportion.web.viewer import Deed
-
-ANOTHER = "another team"
 
 
 def adjustments(ask: Ask) -> Page:
@@ -33,31 +30,22 @@ def adjustments(ask: Ask) -> Page:
     )
 
 
-def sees(ask: Ask, path: str) -> bool:
-    return ask.viewer.sees(path.partition("/")[0])
-
-
-def called(ask: Ask, path: str) -> str:
-    """Who is on the other side is theirs to know only where they may see that team."""
-    return path if sees(ask, path) else ANOTHER
-
-
 def once(ask: Ask, made: Adjustments) -> Rows:
     links = {
         "amount": [ask.link("/ledger", run=one.run.run_id, period=one.run.period) for one in made.once],
         "dispute": [dispute_link(ask, one.transfer) for one in made.once],
     }
-    table = once_table(made, partial(called, ask))
+    table = once_table(made, ask.called)
     return Rows(table, table.heading, links=links, empty="Nobody paid for another yet.")
 
 
 def dispute_link(ask: Ask, made: Transfer) -> str:
-    return ask.link(f"/disputes/{made.dispute}") if made.dispute and sees(ask, made.owner) else ""
+    return ask.link(f"/disputes/{made.dispute}") if made.dispute and ask.sees_owner(made.owner) else ""
 
 
 def agreed(ask: Ask, made: Adjustments) -> Rows:
     """What the month's policy says, with who pays for it and until when."""
-    table = agreed_table(made, partial(called, ask))
+    table = agreed_table(made, ask.called)
     return Rows(table, table.heading, empty="The policy has no adjustment.")
 
 

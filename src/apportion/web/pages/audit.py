@@ -14,6 +14,7 @@ from apportion.web.routes import Route
 from apportion.web.viewer import Deed
 
 MOST = 100
+DIGITS = 19  # that a database takes for a number
 NAMES = ("number", "when", "who", "what", "why", "detail")
 
 
@@ -51,7 +52,7 @@ def address(**asked: str) -> str:
 
 
 def number(text: str) -> int:
-    if text and not text.isdecimal():
+    if text and not (text.isdecimal() and len(text) < DIGITS):
         raise InputError("invalid-number", f"before must be the number of a note, not {text[:40]!r}")
     return int(text or 0)
 

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 from apportion.books.shapes import CREDITED, OPEN, RECLASSED, REJECTED, Dispute
 from apportion.errors import ApportionError, ProjectError
@@ -12,6 +13,7 @@ from apportion.reports.report import Column
 from apportion.reports.words import counted, shown
 from apportion.verbs.dispute import ALL, Doubt, Settlement, disputes, doubted_teams, open_dispute, settle
 from apportion.verbs.dispute import say as add
+from apportion.verbs.explaining.seen import seen_evidence
 from apportion.web.ask import Ask, NotThereError, at
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Branch, Figure, Figures, Form, Input, Link, Page, Rows, Tone, Tree
@@ -50,7 +52,7 @@ def listing(ask: Ask) -> Page:
 
 def seen(ask: Ask) -> list[Dispute]:
     """Those about the viewer's teams: open ones first, the oldest of them on top."""
-    found = [one for one in disputes(ask.project) if ask.viewer.sees(team_of(one))]
+    found = [one for one in disputes(ask.project) if ask.sees_owner(one.owner)]
     return sorted(found, key=lambda one: (one.status != OPEN, one.number if one.status == OPEN else -one.number))
 
 
@@ -105,8 +107,8 @@ def figure_link(ask: Ask, one: Dispute) -> str:
 def found_by(ask: Ask, number: str) -> Dispute:
     """What is not theirs and what does not exist are the same."""
     for one in disputes(ask.project):
-        if str(one.number) == number and ask.viewer.sees(team_of(one)):
-            return one
+        if str(one.number) == number and ask.sees_owner(one.owner):
+            return replace(one, evidence=seen_evidence(one.evidence, ask.viewer.teams))
     raise NotThereError("such dispute")
 
 

@@ -81,7 +81,7 @@ def seen(ask: Ask, month: Period, level: str) -> list[Statement]:
             raise
 
     every = ask.desk.kept(("statements", str(month), level, as_of), made)
-    return [one for one in every if ask.viewer.sees(one.owner.partition("/")[0])]
+    return [one for one in every if (ask.viewer.sees(one.owner) if level == BILLED else ask.sees_owner(one.owner))]
 
 
 def levels(ask: Ask, level: str) -> Prose:

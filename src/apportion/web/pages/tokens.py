@@ -16,6 +16,7 @@ from apportion.web.routes import Action, Route
 from apportion.web.viewer import Deed
 
 OWN, ALL = "/tokens", "/admin/tokens"
+DIGITS = 9
 TONES: dict[str, Tone] = {"good": "", "revoked": "quiet", "expired": "quiet"}
 
 
@@ -82,7 +83,7 @@ def making(ask: Ask, path: str) -> Form:
 def make_token(ask: Ask, form: Mapping[str, str]) -> Page:
     """The only page that shows a key, and only this time."""
     days = form.get("days", "")
-    if not days.isdecimal():
+    if not days.isdecimal() or len(days) > DIGITS:
         raise InputError("invalid-number", f"the days that a token lasts must be a whole number, not {days[:40]!r}")
     wanted = Wanted(
         form.get("label", ""),

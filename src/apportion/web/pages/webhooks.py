@@ -55,6 +55,7 @@ def adding() -> Form:
     return Form(
         HERE,
         (
+            Input("what", "", "add", "hidden"),
             Input(
                 "url",
                 "Address",
