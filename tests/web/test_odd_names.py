@@ -1,5 +1,6 @@
 """Names come from outside: slashes, dots, endings of formats, other alphabets and markup are names like others, in every link."""
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -9,10 +10,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 import apportion
+from apportion.books.doors import Person
+from apportion.verbs.dispute import Doubt
 from apportion.verbs.project import Project
+from apportion.web.app import create_app
+from apportion.web.door.session import COOKIE
 from tests.sources import making
 from tests.web import world
-from tests.web.conftest import Clients, clients_of
+from tests.web.conftest import OUR_HOST, Clients, clients_of
 from tests.web.reading import links
 
 POLICY = """\
@@ -26,10 +31,52 @@ pools:
   "gpus/1.json": {costs: {ServiceCategory: Compute}, usage: {node: "node-*"}, meter: gpu, method: proportional}
   rest: {costs: otherwise, by: cost, over: all}
 """
-TEAMS = ("a/b", "a", "x.json", "..", "ünï 队", "<b>bold</b>", "what?#now&then=1", "100%25", "sp ace", "y.html")
-PROJECTS = ("c", "b/c", "p.csv", ".", "プロ", "<script>alert(1)</script>", "?q=1", "%2F", "a+b", "z.json.html")
-USERS = ("u/1", "u", "u.json", "..", "åsa", "<i>u</i>", "u?", "u%", "u v", "u.csv")
-JOBS = ("j/1", "j", "9.json", "..", "jöb", "<i>j</i>", "j?x=1", "j%2F", "j k", "j.html")
+TEAMS = (
+    "a/b",
+    "a",
+    "x.json",
+    "..",
+    "ünï 队",
+    "<b>bold</b>",
+    "what?#now&then=1",
+    "100%25",
+    "sp ace",
+    "y.html",
+    "</script><script>alert(1)",
+    "{{7*7}}",
+    '"onmouseover=alert(1) x="',
+)
+PROJECTS = (
+    "c",
+    "b/c",
+    "p.csv",
+    ".",
+    "プロ",
+    "<script>alert(1)</script>",
+    "?q=1",
+    "%2F",
+    "a+b",
+    "z.json.html",
+    "${7*7}",
+    "=1+1",
+    "' or 1=1 --",
+)
+USERS = ("u/1", "u", "u.json", "..", "åsa", "<i>u</i>", "u?", "u%", "u v", "u.csv", "@u", "<!--", "&amp;")
+JOBS = (
+    "j/1",
+    "j",
+    "9.json",
+    "..",
+    "jöb",
+    "<i>j</i>",
+    "j?x=1",
+    "j%2F",
+    "j k",
+    "j.html",
+    "]]>",
+    "j'\"`",
+    "..%2f..%2fetc",
+)
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +96,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     apportion.ingest(project)
     apportion.plan(project, "2026-10")
     apportion.apply(project, "2026-10")
+    apportion.open_dispute(project, "2026-10", Doubt("a/b", "who knows"))
     yield project
     project.books.close()
 
@@ -81,11 +129,29 @@ def forms_agree(client: TestClient, text: str) -> dict[str, Any]:
     """The JSON that the page's own link leads to; its permalink gives the page again, and nothing in it is markup from outside."""
     assert "<script>alert" not in text
     assert "<b>bold" not in text
+    assert not re.search(r"<[^>]*\sonmouseover=", re.sub(r'"[^"]*"', "", text))
+    assert ">49<" not in text
     found = dict(links(text))
     assert client.get(found["Permalink"]).text == text
     assert client.get(found["CSV"]).headers["content-type"].startswith("text/csv")
     made: dict[str, Any] = client.get(found["JSON"]).json()
     return made
+
+
+def test_a_team_is_not_another_s_project_of_the_same_path(odd: Project) -> None:
+    """Team `a` has a project `b/c`, and there is a team `a/b`, which no policy declares: neither sees the other."""
+    for team in ("a", "a/b"):
+        app = create_app(odd.folder)
+        key = app.state.desk.books.doors.open_session(Person("x", "lead", frozenset({team}), "link"), 3600)
+        client = TestClient(app, OUR_HOST, cookies={COOKIE: key}, raise_server_exceptions=False)
+        issued = client.get("/api/v1/statements?period=2026-10").json()["items"]
+        assert {one["owner"] for one in issued} == {team}
+        rows = client.get("/statements.json?period=2026-10").json()["tables"][0]["rows"]
+        assert [row["owner"] for row in rows] == [team]
+        assert client.get("/statements/2026-10/a%2Fb").status_code == (200 if team == "a/b" else 404)
+        assert client.get("/api/v1/budgets").json()["items"] == []
+        for path in ("/disputes.json", "/api/v1/disputes"):
+            assert "a/b" not in client.get(path).text.replace("a/b/c", "")
 
 
 def test_search_leads_to_them(odd_clients: Clients) -> None:

@@ -167,6 +167,10 @@ class Hooks:
             note(connection, "webhook end", name)
             return find(connection, name)
 
+    def tried(self, name: str, answer: str) -> None:
+        with spoken(), writing(self.engine) as connection:
+            note(connection, "webhook test", f"{name}: {answer}")
+
     def all(self) -> list[Hook]:
         with spoken(), reading(self.engine) as connection:
             return read_hooks(connection)

@@ -19,6 +19,8 @@ from apportion.model.times import Interval
 KIND = "push"
 LINES, ARROW = "application/x-ndjson", "application/vnd.apache.arrow.stream"
 SHOWN = 200  # characters of a row that is listed
+PLAIN = (pa.string(), pa.large_string(), pa.null(), pa.map_(pa.string(), pa.string()))
+MOST = 1_000_000  # rows of an Arrow stream, in which many can take no room at all
 Given = tuple[str, Any, str]  # where it stands, what was read of it, and how it looks
 
 
@@ -90,12 +92,36 @@ def lines_of(body: bytes) -> Iterator[Given]:
 def stream_of(body: bytes) -> Iterator[Given]:
     try:
         with pa.ipc.open_stream(body) as stream:
-            rows = (row for batch in stream for row in plain_rows(batch))
+            refuse_odd(stream.schema)
+            rows = (row for batch in few(stream) for row in plain_rows(batch))
             yield from ((f"row {number}", row, str(row)) for number, row in enumerate(rows, 1))
     except (pa.ArrowException, ValueError, OSError, OverflowError) as error:
         said = str(error).partition("\n")[0][:SHOWN] or type(error).__name__
         message = f"the body is not an Arrow stream that can be read: {said}"
         raise InputError("push-unreadable", message, hint="write it with pyarrow.ipc.new_stream") from error
+
+
+def refuse_odd(schema: pa.Schema) -> None:
+    """Types in which few bytes stand for much: one text or list that every row points at."""
+    for column in schema:
+        if not is_plain(column.type):
+            said = f"column {column.name[:40]!r} is of type {str(column.type)[:40]}"
+            raise ValueError(f"{said}, not a number, a text or a map of texts")
+
+
+def is_plain(kind: pa.DataType) -> bool:
+    if pa.types.is_struct(kind):
+        return all(is_plain(part.type) for part in kind)
+    return pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or kind in PLAIN
+
+
+def few(stream: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    count = 0
+    for batch in stream:
+        count += batch.num_rows
+        if count > MOST:
+            raise ValueError(f"it has more than {MOST:,} rows; push some of them at a time")
+        yield batch
 
 
 def plain_rows(batch: pa.RecordBatch) -> Iterable[dict[str, Any]]:

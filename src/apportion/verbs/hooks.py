@@ -46,10 +46,12 @@ def add_hook(project: Project, url: str, events: Iterable[str] = (), teams: Iter
 
 
 def try_hook(project: Project, name: str) -> Told:
-    """A message that tells of nothing, now."""
+    """A message that tells of nothing, now. That it was sent is noted, whatever came of it."""
     hook = project.books.hooks.find(name)
     message = Telling(0, name, "webhook.test", "", '{"event": "webhook.test"}', 0, 0, 0, 0, "")
-    return send(project, hook, message)
+    told = send(project, hook, message)
+    project.books.hooks.tried(name, told.answer)
+    return told
 
 
 def deliver(project: Project, now_s: int | None = None) -> list[Told]:

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.render.chart import colours, number, stacked_days
 from apportion.render.sheet import Table, report_sheet
+from apportion.reports.groups import chosen
 from apportion.reports.report import Report, Section
 from apportion.reports.sums import SIDES, grouped, side_of, total
 from apportion.reports.words import shown
+from apportion.verbs.report import read_filters
+from apportion.web.accounts import until_s
 from apportion.web.ask import Ask, at
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Figures, Link, Page, Prose, Rows
@@ -70,7 +73,8 @@ def strip(ask: Ask, made: Report, section: Section) -> Figures:
 
 
 def daily(ask: Ask, currency: str) -> Chart:
-    posted = ask.record(ask.project, ask.months).posted
+    until = until_s(ask)
+    posted = chosen(ask.record(ask.project, ask.months, until).posted, read_filters(ask.filters))
     sums = {
         (str(day), team): amount
         for (day, team, unit), amount in grouped(posted, ("day", "team", "currency")).items()

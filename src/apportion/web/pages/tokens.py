@@ -81,7 +81,7 @@ def making(ask: Ask, path: str) -> Form:
 
 
 def make_token(ask: Ask, form: Mapping[str, str]) -> Page:
-    """The only page that shows a key, and only this time."""
+    """The only page that shows a key, and only this time: whoever loads it again makes no other."""
     days = form.get("days", "")
     if not days.isdecimal() or len(days) > DIGITS:
         raise InputError("invalid-number", f"the days that a token lasts must be a whole number, not {days[:40]!r}")
@@ -92,6 +92,8 @@ def make_token(ask: Ask, form: Mapping[str, str]) -> Page:
         words(form.get("deeds", "")),
         int(days),
     )
+    if wanted.label.strip() in {one.label for one in tokens(ask.project, ask.viewer.name) if status_of(one) == "good"}:
+        raise InputError("token-label", "you have a good token of that name", hint="revoke it, or give another name")
     made, key = ask.desk.books.tokens.make(granted(ask.viewer, wanted, ask.project.policy.teams))
     said = ("Copy it now: it is not shown again. Programs send it along:",)
     used = f"{key}\n\nAuthorization: Bearer {key}"
