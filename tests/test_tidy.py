@@ -96,7 +96,9 @@ def findings() -> dict[tidy.Rule, list[str]]:
     found: dict[tidy.Rule, list[str]] = {rule: [] for rule in tidy.RULES}
     for name in FILES:
         text = read(name)
-        for rule in tidy.RULES if text is not None else ():
+        if text is None:
+            continue
+        for rule in tidy.RULES:
             found[rule] += [f"{name}: {sentence}" for sentence in rule(name, text)]
     return found
 

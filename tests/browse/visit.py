@@ -32,7 +32,9 @@ SHAPE = """() => {
     undrawn: [...document.querySelectorAll("[data-chart]")].filter((one) => !marks(one).some(real)).map((one) => one.dataset.chart),
     tables: [...document.querySelectorAll("table")].length,
     hiddenTables: [...document.querySelectorAll("table")].filter((one) => !shown(one)).length,
-    loose: [...document.querySelectorAll("table")].filter((one) => one.querySelector("tbody .n") && !one.closest("section").querySelector("a, .beside")).map((one) => text(one.querySelector("tbody tr"))),
+    loose: [...document.querySelectorAll("table")]
+      .filter((one) => one.querySelector("tbody .n") && !one.closest("section").querySelector("a, .beside"))
+      .map((one) => text(one.querySelector("tbody tr"))),
     bareFigures: [...document.querySelectorAll(".figures > div")].filter((one) => /\\d\\.\\d\\d/.test(text(one)) && !one.querySelector("a, small")).map(text),
     links: Object.fromEntries([...document.querySelectorAll("footer a")].map((one) => [text(one), one.getAttribute("href")])),
     command: text(document.querySelector("footer code") ?? document.createElement("p")),

@@ -42,7 +42,7 @@ class Beside:
 def of_owner(where: str, *more: str) -> Beside:
     """Pages about one owner have both months by day, summed up, and what moved between them."""
     days = tuple(f"{SHOWBACK} --by day {where} {month}" for month in (NOW, BEFORE))
-    pools = tuple(f"{SHOWBACK} --by pool {where} {month}" for month in (NOW, BEFORE))
+    pools = (f"{SHOWBACK} --by pool {where} {NOW}", f"{SHOWBACK} --by pool {where} {BEFORE}")
     others = tuple(f"{SHOWBACK} --by {by} {where} {NOW}" for by in ("project", "user", "team"))
     return Beside((*pools, *others, *more, f"apportion report trend {where} {NOW}"), days, (pools,))
 
@@ -146,10 +146,10 @@ def shown(desk: Desk, route: Route, role: str) -> Page:
 
 def money(page: Page) -> Iterator[tuple[str, Decimal]]:
     for table in page.tables():
-        for row in table.rows:
-            for column, cell in zip(table.columns, row, strict=True):
-                if column.kind == "money" and isinstance(cell, Decimal) and cell:
-                    yield f"{table.heading or page.name}, {row[0]}, {column.name}", cell
+        cells = ((row[0], *pair) for row in table.rows for pair in zip(table.columns, row, strict=True))
+        for first, column, cell in cells:
+            if column.kind == "money" and isinstance(cell, Decimal) and cell:
+                yield f"{table.heading or page.name}, {first}, {column.name}", cell
 
 
 def lost(page: Page, route: Route, terminal: Terminal) -> list[str]:

@@ -191,7 +191,7 @@ class Adjustment(Dated):
 
 
 class Quota(Dated):
-    """Read and checked; used by a later build. `hours` for levels, `amount` for flows (both natural units), `money` for either."""
+    """`hours` for levels, `amount` for flows (both natural units), `money` for either."""
 
     team: Name
     project: Name = ""
