@@ -69,7 +69,7 @@ def rule_form(ask: Ask) -> Form:
 
 def one_draft(ask: Ask, number: str) -> Page:
     found = visible(ask, number)
-    title = f"Draft {found.number} is {found.status}: {found.why}"
+    title = f"Draft {found.number} is {found.status}: {found.why.rstrip('.')}."
     blocks: list[Block] = [figures(found)]
     if sees_all(ask):
         blocks += whole(ask, found)

@@ -22,6 +22,13 @@ from apportion.web.tables import records
 
 TIMES = "When it stood idle"
 
+MEANS = {
+    "unsold": "nobody held it",
+    "reserved": "reserved, and not run on",
+    "held": "held, and not used",
+    "down": "could not be used",
+}
+
 
 def idle(ask: Ask) -> Page:
     made = ask.report("idle")
@@ -55,7 +62,8 @@ def figures(ask: Ask, made: Report, held: Report) -> Figures:
             if isinstance(row["amount"], Decimal):
                 sums[str(row["cause"])].append(row["amount"])
         items += [
-            Figure(cause or "other", shown(total(found), section.currency)) for cause, found in sorted(sums.items())
+            Figure(cause or "other", shown(total(found), section.currency), ask.link("/ledger"), MEANS.get(cause, ""))
+            for cause, found in sorted(sums.items())
         ]
     items += [
         Figure(

@@ -172,7 +172,8 @@ def statement_blocks(ask: Ask, made: Statement) -> list[Block]:
     if printed.against:
         before, amount, moved = printed.against
         figures.append(Figure(before, amount, note=moved))
-    figures += [Figure(name, value) for name, value in printed.facts]
+    why = explained(ask, made)
+    figures += [Figure(name, value, why if value.endswith(printed.currency) else "") for name, value in printed.facts]
     links = tuple(Link(form.upper(), download_link(ask, made, form)) for form in FORMATS)
     blocks: list[Block] = [Prose((printed.stamp,), tone="warn")] if printed.stamp else []
     blocks += [Figures(tuple(figures)), Prose(printed.sentences), Prose(heading="To keep or to send", links=links)]
