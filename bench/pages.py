@@ -95,7 +95,11 @@ def crowd(project: Project) -> list[dict[str, Any]]:
     people = []
     for n in range(PEOPLE):
         team = f"team-{n:03d}"
-        person = Person(f"p{n}", "finance", None, "link") if n % 5 == 0 else Person(f"p{n}", "lead", frozenset({team}), "link")
+        person = (
+            Person(f"p{n}", "finance", None, "link")
+            if n % 5 == 0
+            else Person(f"p{n}", "lead", frozenset({team}), "link")
+        )
         key = project.books.doors.open_session(person, 3600)
         people.append({"key": key, "paths": ["/?period=2026-10", f"/teams/{team}?period=2026-10"]})
     return people
@@ -103,15 +107,26 @@ def crowd(project: Project) -> list[dict[str, Any]]:
 
 def ask(address: str, people: list[dict[str, Any]], rounds: int) -> dict[str, Any]:
     asked = json.dumps({"address": address, "people": people, "rounds": rounds})
-    done = subprocess.run([sys.executable, "-m", "bench.users"], input=asked, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.users"], input=asked, check=True, stdout=subprocess.PIPE, text=True
+    )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
 @contextmanager
 def served(project: Project, processes: int = 2) -> Iterator[str]:
-    command = [sys.executable, "-c", "from apportion.cli.main import main; main()", "--project", str(project.folder), "serve"]
-    server = subprocess.Popen([*command, "--port", "0", "--processes", str(processes)], stderr=subprocess.PIPE, text=True)
+    command = [
+        sys.executable,
+        "-c",
+        "from apportion.cli.main import main; main()",
+        "--project",
+        str(project.folder),
+        "serve",
+    ]
+    server = subprocess.Popen(
+        [*command, "--port", "0", "--processes", str(processes)], stderr=subprocess.PIPE, text=True
+    )
     try:
         told = re.search(r"http://[\d.:]+", (server.stderr.readline() if server.stderr else ""))
         if not told:
@@ -126,7 +141,10 @@ def weights(address: str, person: dict[str, Any]) -> dict[str, float]:
     """Over the wire, packed as a browser asks for it."""
     with httpx.Client(base_url=address, cookies={"apportion": person["key"]}, timeout=60) as client:
         sizes = {name: packed(client, path) for name, path in zip(("overview", "team"), person["paths"], strict=True)}
-        files = {name: packed(client, f"/static/{name}") for name in ("apportion.css", "apportion.early.js", "apportion.js", "vega.js")}
+        files = {
+            name: packed(client, f"/static/{name}")
+            for name in ("apportion.css", "apportion.early.js", "apportion.js", "vega.js")
+        }
     own = sum(size for name, size in files.items() if name != "vega.js")
     return {**{name: round(size + own, 1) for name, size in sizes.items()}, "bundle": files["vega.js"]}
 

@@ -26,6 +26,8 @@ FEW = 25
 TONES: dict[str, Tone] = {"wrong": "bad", "note": "warn", "ok": ""}
 FIELDS = ("label", "value", "team", "project", "user", "place")
 
+LEADS = {"owners": "/teams", "idle": "/idle"}  # where the parts of a bill are told; the others are postings
+
 
 def data_health(ask: Ask) -> Page:
     month = ask.month if ask.known_months else None
@@ -162,7 +164,10 @@ def owner_link(ask: Ask, gap: Gap) -> str:
 def coverage(ask: Ask) -> list[Block]:
     """One table for each currency."""
     made = ask.report("coverage")
-    return [Rows(table, "" if n else made.title) for n, table in enumerate(report_sheet(made).tables)]
+    return [
+        Rows(table, "" if n else made.title, {table.columns[0].name: [ask.link(LEADS.get(str(row[0]), "/ledger")) for row in table.rows]})
+        for n, table in enumerate(report_sheet(made).tables)
+    ]  # fmt: skip
 
 
 def findings(found: Health) -> Rows:
