@@ -22,6 +22,7 @@ from apportion.reports.report import Record, Report
 from apportion.reports.showback import showback
 from apportion.reports.trend import trend
 from apportion.sources.demo.files import write
+from tests.conftest import LONG
 from tests.reports.record import record, row
 
 PAIRS = list(permutations(sorted(DIMENSIONS), 2))
@@ -108,13 +109,13 @@ lines = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25 if LONG else 10, deadline=None)
 @given(st.lists(lines, min_size=1, max_size=12), st.sampled_from(PAIRS))
 def test_pairs_on_drawn_postings(drawn: list[dict[str, object]], pair: tuple[str, str]) -> None:
     assert check_rows(record(*drawn), pair[:1], pair[1:])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25 if LONG else 10, deadline=None)
 @given(st.lists(lines, min_size=1, max_size=12), st.sampled_from(sorted(DIMENSIONS)))
 def test_minor_units_go_by_the_same_names(drawn: list[dict[str, object]], by: str) -> None:
     """Statements and journals sum the minor units of a close: the same names, and children that add up to their parent."""

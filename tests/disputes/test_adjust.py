@@ -14,6 +14,7 @@ from apportion.verbs.adjust import Wish
 from apportion.verbs.project import Project
 from apportion.verbs.statement import Wanted, statements
 from apportion.verbs.transfers import spread
+from tests.conftest import LONG
 from tests.disputes.small import bill, entries, owed, post, sums
 
 WISH = Wish("vision", "office", "30.00", "node 7 was down", "head of research")
@@ -148,7 +149,7 @@ AMOUNTS = st.decimals("-50", "1000", places=3)
 
 
 @given(st.lists(AMOUNTS, min_size=1, max_size=8), st.integers(1, 10_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if LONG else 25, deadline=None)
 def test_a_spread_adds_up_and_follows_what_is_owed(amounts: list[Decimal], cents: int) -> None:
     rows = [
         {"amount": amount, "bill": str(n), "component": "", "pool": "", "day": "", "cost_centre": "", "department": "", "team": "", "project": "", "user": ""}

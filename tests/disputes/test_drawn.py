@@ -21,6 +21,7 @@ from apportion.verbs.transfers import (
     reclass_rows,
     rows_of_owner,
 )
+from tests.conftest import LONG
 from tests.disputes.small import POLICY, sums
 
 POLICY_READ = load_policy(POLICY, "policy.yaml")
@@ -39,7 +40,7 @@ def desk(rows: list[dict[str, object]]) -> Desk:
 
 
 @given(st.lists(ROW, min_size=1, max_size=12), st.booleans())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80 if LONG else 30, deadline=None)
 def test_what_is_moved_balances(rows: list[dict[str, object]], whole: bool) -> None:
     at = desk(rows)
     mine = rows_of_owner(at.rows, "vision")

@@ -22,10 +22,11 @@ from tests.engine.golden_world import CASES, GOLDEN, read_world, rows_of
 from tests.property.worlds import world as random_world
 
 HELD = [case for case in CASES if (GOLDEN / case / "held.csv").exists()]
-# Worlds in which some was held without use and counts as idle, under every rule, scope and slot; and any others.
-HOLDING = (61, 62, 63, 86, 96, 107, 112, 114, 124, 152, 164, 175, 179, 185)
+# Worlds in which some was held without use and counts as idle, under every rule, scope and slot, those of the long run once more; one
+# in which the greater of both counts; and any others.
+HOLDING = (61, 62, 63, 86, 96, 107, 112, 114, 164, 185, *((124, 152, 175, 179) if LONG else ()))
 METHODS = ("capacity_rate", "proportional", "time", "rate_card", "temporal_shapley", "peak_shapley")
-WORLDS = (*((seed, "capacity_rate") for seed in HOLDING), *enumerate(METHODS * (4 if LONG else 1)))
+WORLDS = (*((seed, "capacity_rate") for seed in (*HOLDING, 6)), *enumerate(METHODS * (4 if LONG else 1)))
 Key = tuple[str, ...]
 QUANTITIES = ("held", "used", "unmeasured")
 

@@ -94,7 +94,7 @@ def used(money: Fraction, held: list[Share]) -> Fraction:
 @pytest.mark.parametrize(
     ("scope", "named"), [("resource", True), ("resource", False), ("pool", True)], ids=["own", "unnamed", "one price"]
 )
-@settings(max_examples=300 if LONG else 12, deadline=None)
+@settings(max_examples=300 if LONG else 8, deadline=None)
 @given(found=st.lists(boards, min_size=1, max_size=3))
 def test_a_board_is_paid_for_once(
     found: list[tuple[Decimal, list[Share]]], scope: str, named: bool, connected: Backend

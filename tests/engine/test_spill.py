@@ -14,7 +14,7 @@ LITTLE = "70MB"
 def test_a_plan_that_does_not_fit_into_memory_is_the_same(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    size, spill = Size(300_000, 7080), tmp_path / "spill"
+    size, spill = Size(100_000, 7080), tmp_path / "spill"
     file = str(write_usage(size, tmp_path))
     world = world_of(size, method="capacity_rate", scope="resource")
     free, tight = connect_duckdb(threads=1), connect_duckdb(threads=1, memory=LITTLE, spill=str(spill))

@@ -5,6 +5,7 @@ and how it ended are answered in a line each.
 """
 
 import ctypes
+import importlib
 import os
 import sys
 import time
@@ -17,6 +18,15 @@ from pyiceberg.utils.concurrent import ExecutorFactory
 from apportion.errors import BooksError, ProjectError
 from tests.faults.story import STORIES, Stage, UnheardError
 
+LATER = (
+    "apportion.render.statement.csv",
+    "ibis.backends.duckdb",
+    "pyarrow.acero",
+    "pyarrow.dataset",
+    "pyiceberg.avro.decoder_fast",
+    "rich.table",
+    "sqlalchemy.dialects.sqlite",
+)
 LET_ANYONE_TRACE, ANYONE = 0x59616D61, -1
 DONE, REFUSED, UNHEARD, BROKE = 0, 3, 4, 5
 
@@ -53,6 +63,8 @@ def act(story: str, stage: Stage) -> int:
 
 
 def main() -> None:
+    for name in LATER:  # which each telling would import for itself
+        importlib.import_module(name)
     print("imported", flush=True)
     for line in sys.stdin:
         story, folder, url = line.rstrip("\n").split("\t")

@@ -32,7 +32,7 @@ def sweep(
     return Sweep(plots[request.param], company, on_sqlite)
 
 
-@pytest.mark.parametrize(("error", "kinds", "most"), [("ENOSPC", FULL, 6), ("EIO", SYNCING, 3)])
+@pytest.mark.parametrize(("error", "kinds", "most"), [("ENOSPC", FULL, 3), ("EIO", SYNCING, 2)])
 def test_an_error_from_some_call_on_is_refused_in_words(
     error: str, kinds: tuple[str, ...], most: int, sweep: Sweep, request: pytest.FixtureRequest
 ) -> None:

@@ -13,6 +13,7 @@ import apportion
 from apportion.cli.main import main
 from apportion.errors import InputError
 from apportion.sources.bills import spool
+from tests.conftest import LONG
 from tests.focusfull import samples
 from tests.sources import making
 
@@ -77,7 +78,7 @@ def test_a_charge_is_found_among_lines_that_lie_on_disk(tmp_path: Path, monkeypa
         making.read_bill(tmp_path, making.bill_text(*rows, WHOLE))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25 if LONG else 12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     charges=st.lists(st.lists(st.integers(1, 10**6), min_size=2, max_size=5), min_size=1, max_size=4),
     both=st.booleans(),

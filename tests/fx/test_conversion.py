@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from apportion.engine.conversion import convert_lines, convert_total
 from apportion.errors import InputError
 from apportion.model.rows import MONEY
+from tests.conftest import LONG
 
 ATTO = 10**18
 # In units of the last place: ordinary amounts, tiny ones of which many tie, and the largest that a line can have.
@@ -54,7 +55,7 @@ def converted(lines: dict[str, int], rate: Decimal) -> dict[str, int]:
     return dict(zip(lines, map(in_attos, found.to_pylist()), strict=True))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300 if LONG else 100, deadline=None)
 @given(st.lists(AMOUNTS, min_size=1, max_size=40), RATES, st.randoms(use_true_random=False))
 def test_lines_follow_their_total(attos: list[int], steps: int, dice: random.Random) -> None:
     rate = Decimal(f"{steps}E-12")
@@ -74,7 +75,7 @@ def test_lines_follow_their_total(attos: list[int], steps: int, dice: random.Ran
     assert found == by_definition(lines, exact)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if LONG else 30, deadline=None)
 @given(st.lists(AMOUNTS, min_size=1, max_size=20), RATES)
 def test_a_negative_bill_mirrors_the_positive_one_and_order_does_not_count(attos: list[int], steps: int) -> None:
     rate = Decimal(f"{steps}E-12")

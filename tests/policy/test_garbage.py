@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from apportion.errors import PolicyError
 from apportion.policy.load import load_policy
+from tests.conftest import LONG
 
 TEXT = (Path(__file__).parent / "design.yaml").read_text(encoding="utf-8")
 HEAD = "policy: lab\neffective: 2026-10-01\ncurrency: USD\ntime_zone: UTC\n"
@@ -18,7 +19,7 @@ PIECES = st.sampled_from([
     "%YAML 1.2\n", "<<: ", "~", "null", "\\uD800", "\\x00", "\u2028", "\ufeff", "é", "-1", "1e999", "nan", "0.5", "{blend: 1}", "otherwise",
     "2026-13-01", "_idle", "[]", "{}", "all", "@", "`", ",", "{a", "not: ", "\x85", "\U0001f4a9",
 ])  # fmt: skip
-quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=150 if LONG else 60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def read(text: str) -> None:

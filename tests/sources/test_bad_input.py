@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from apportion.errors import ApportionError
 from apportion.model.delivery import Delivery
+from tests.conftest import LONG
 from tests.sources import making
 
 BILL = making.bill_text(
@@ -199,7 +200,9 @@ def attempt(read: Callable[[], list[Delivery]]) -> list[Delivery] | None:
         return None
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=60 if LONG else 30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(cuts=MUTATIONS, form=st.sampled_from(["csv", "csv.gz", "parquet"]))
 def test_a_damaged_bill_is_refused_or_read_without_losing_a_cent(
     cuts: list[tuple[int, int, bytes]], form: str, tmp_path: Path
@@ -215,7 +218,9 @@ def test_a_damaged_bill_is_refused_or_read_without_losing_a_cent(
         assert making.total(found) == wanted
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=40 if LONG else 20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(cuts=MUTATIONS, form=st.sampled_from(["csv", "jsonl"]))
 def test_a_damaged_log_is_refused_or_read(cuts: list[tuple[int, int, bytes]], form: str, tmp_path: Path) -> None:
     good = LOG if form == "csv" else "\n".join(json.dumps(row) for row in csv.DictReader(io.StringIO(LOG)))

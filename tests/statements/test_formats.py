@@ -16,6 +16,7 @@ from apportion.errors import InvariantError
 from apportion.render.figures import legible
 from apportion.render.statement import render
 from apportion.reports.statement.shape import Change, Line, Part, Statement, from_json
+from tests.conftest import LONG
 from tests.statements import strategies
 from tests.statements.strategies import amounts_of, written
 
@@ -61,7 +62,7 @@ def names_of(statement: Statement) -> set[str]:
     return {legible(name) for name in found if name.strip()}
 
 
-@settings(max_examples=40)
+@settings(max_examples=40 if LONG else 20)
 @given(strategies.statements())
 def test_html_says_everything_and_nothing_becomes_markup(statement: Statement) -> None:
     page = Reader(render(statement, "html").decode())
@@ -73,7 +74,7 @@ def test_html_says_everything_and_nothing_becomes_markup(statement: Statement) -
     assert page.tags.count("style") == page.tags.count("h1") == page.tags.count("title") == 1
 
 
-@settings(max_examples=40)
+@settings(max_examples=40 if LONG else 20)
 @given(strategies.statements())
 def test_markdown_says_everything_and_nothing_becomes_markup(statement: Statement) -> None:
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(render(statement, "md").decode())
@@ -94,7 +95,7 @@ def test_markdown_says_everything_and_nothing_becomes_markup(statement: Statemen
     assert [amount for amount in amounts_of(statement) if written(amount, statement.digits) not in said] == []
 
 
-@settings(max_examples=40)
+@settings(max_examples=40 if LONG else 20)
 @given(strategies.statements())
 def test_csv_adds_up_and_starts_no_formula(statement: Statement) -> None:
     rows = list(csv.DictReader(io.StringIO(render(statement, "csv").decode(), newline="")))
@@ -113,13 +114,13 @@ def test_csv_adds_up_and_starts_no_formula(statement: Statement) -> None:
         assert sums["changes"] == owed - Decimal(statement.before) / 10**statement.digits
 
 
-@settings(max_examples=25)
+@settings(max_examples=25 if LONG else 12)
 @given(strategies.statements())
 def test_json_is_the_statement(statement: Statement) -> None:
     assert from_json(render(statement, "json").decode()) == statement
 
 
-@settings(max_examples=20)
+@settings(max_examples=20 if LONG else 10)
 @given(strategies.statements(strategies.plain))
 def test_what_does_not_add_up_is_not_printed(statement: Statement) -> None:
     wrong = (Line("a cent too much", 1), *statement.summary)

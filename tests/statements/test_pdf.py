@@ -16,6 +16,7 @@ from apportion.errors import ProjectError
 from apportion.render.statement import render
 from apportion.reports.statement.shape import Line, Part, Statement, from_json
 from bench.statements import Size, statement_of
+from tests.conftest import LONG
 from tests.statements import strategies
 from tests.statements.strategies import amounts_of, written
 
@@ -36,7 +37,7 @@ def said_by(made: bytes, pdftotext: str) -> str:
     return re.sub(r"\s", "", done.stdout.decode())
 
 
-@settings(max_examples=12)
+@settings(max_examples=12 if LONG else 6)
 @given(statement=strategies.statements(strategies.plain))
 def test_every_amount_and_name_can_be_read(pdftotext: str, statement: Statement) -> None:
     said = said_by(render(statement, "pdf"), pdftotext)
@@ -46,7 +47,7 @@ def test_every_amount_and_name_can_be_read(pdftotext: str, statement: Statement)
     assert statement.head in said
 
 
-@settings(max_examples=10)
+@settings(max_examples=10 if LONG else 5)
 @given(strategies.statements())
 def test_any_text_is_printed_as_text(statement: Statement) -> None:
     """PDF/UA refuses a glyph that no font has, so that a made document has none."""

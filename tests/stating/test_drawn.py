@@ -25,6 +25,7 @@ from apportion.reports.statement.facts import (
     Words,
 )
 from apportion.reports.statement.shape import LEVELS, Statement, from_json, to_json
+from tests.conftest import LONG
 
 PLACES = [("9", "central", "platform"), ("1", "research", "vision"), ("1", "research", "speech"), ("", "", "lone")]
 WORDS = Words("2026-10", "USD", "", "", "head", "p@1", "effective cost", "write to {owner}")
@@ -117,7 +118,7 @@ def check_sums(made: Statement) -> None:
     assert from_json(to_json(made)) == made
 
 
-@settings(max_examples=40)
+@settings(max_examples=40 if LONG else 20)
 @given(placed_rows, placed_rows, placed_rows | st.none(), work_rows, work_rows)
 def test_everything_adds_up(now: Any, before: Any, same: Any, work: Any, past: Any) -> None:
     whole = facts(placed(now), placed(before), (worked(work), worked(past)), None if same is None else placed(same))
@@ -153,7 +154,7 @@ def complete(department: str, before: Any, found: Any) -> bool:
     return all(("team", currency, team) in found for team, currency in teams)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40 if LONG else 20)
 @given(placed_rows, work_rows)
 def test_one_owner_alone_says_the_same(now: Any, work: Any) -> None:
     rows = placed(now)

@@ -11,13 +11,14 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import LONG
 from tests.tco import making, plainly
 
 FIRST, LAST = date(2024, 1, 1), date(2027, 12, 31)
 NANO = Decimal("0.000000001")
 NODES = ("a", "b", "c")
 QUICKLY = settings(
-    max_examples=20,
+    max_examples=20 if LONG else 10,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # shrinking a whole inventory takes minutes

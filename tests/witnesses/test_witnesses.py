@@ -19,6 +19,7 @@ from apportion.model.rows import TABLES, USAGE, WORKLOADS, empty
 from apportion.model.times import parse_period
 from apportion.policy.document import Policy
 from apportion.policy.load import load_policy
+from tests.conftest import LONG
 
 Row = dict[str, Any]
 Levels = dict[tuple[str, str, str, int], tuple[int, int | None]]
@@ -287,7 +288,9 @@ def measured_by(mine: list[Row], theirs: list[Row]) -> list[Row]:
     return out
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=100 if LONG else 25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(rows_drawn, min_size=2, max_size=12), st.permutations(SOURCES), st.integers(0, 3))
 def test_second_by_second_as_the_rule_says(backend: DuckDB, drawn: list[Row], order: list[str], ranked: int) -> None:
     told = {(row["source"], row["workload"]) for row in drawn}
