@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 import apportion
 from apportion.books.doors import Person
-from apportion.verbs.dispute import Doubt
+from apportion.verbs.dispute import Doubt, Settlement
 from apportion.verbs.project import Project
 from apportion.web.app import create_app
 from apportion.web.door.session import COOKIE
@@ -152,6 +152,17 @@ def test_a_team_is_not_another_s_project_of_the_same_path(odd: Project) -> None:
         assert client.get("/api/v1/budgets").json()["items"] == []
         for path in ("/disputes.json", "/api/v1/disputes"):
             assert "whose was it" not in client.get(path).text
+
+
+def test_what_was_moved_from_a_team_is_not_told_to_one_whose_name_begins_it(odd: Project, tmp_path: Path) -> None:
+    own = world.copied(odd, tmp_path / "own")
+    apportion.settle(own, 1, Settlement("reclassed", "it was ours", "sp ace"))
+    app = create_app(own.folder)
+    for team, count in (("a", 0), ("sp ace", 1)):
+        key = app.state.desk.books.doors.open_session(Person("x", "viewer", frozenset({team}), "link"), 3600)
+        client = TestClient(app, OUR_HOST, cookies={COOKIE: key}, raise_server_exceptions=False)
+        assert len(client.get("/adjustments.json?period=2026-10").json()["tables"][0]["rows"]) == count
+        assert len(client.get("/api/v1/adjustments").json()["items"]) == count
 
 
 def test_search_leads_to_them(odd_clients: Clients) -> None:

@@ -54,7 +54,7 @@ def adjustments(project: Project, period: Period | str, teams: Collection[str] |
     runs = {run.run_id: run for run in project.books.runs()}
 
     def concerns(*paths: str | None) -> bool:
-        return teams is None or any(path is not None and path.partition("/")[0] in teams for path in paths)
+        return teams is None or any(f"{path}/".startswith(f"{team}/") for path in paths if path for team in teams)
 
     found = [one for one in reversed(project.books.transfers()) if concerns(one.owner, one.other)]
     rules = [rule for rule in policy_for(project, month).adjustments if concerns(rule.team, rule.sponsor)]

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 
 from apportion.books.shapes import Transfer
 from apportion.model.rows import SYSTEM_OWNERS
@@ -16,7 +17,8 @@ from apportion.web.viewer import Deed
 
 
 def adjustments(ask: Ask) -> Page:
-    made = listed(ask.project, ask.month, ask.viewer.teams)
+    every = listed(ask.project, ask.month, ask.viewer.teams)
+    made = replace(every, once=tuple(one for one in every.once if is_seen(ask, one.transfer)))
     blocks: list[Block] = [once(ask, made), agreed(ask, made)]
     if ask.viewer.may(Deed.adjust):
         blocks.append(adjust_form(ask))
@@ -28,6 +30,11 @@ def adjustments(ask: Ask) -> Page:
         command=f"apportion report adjustments --period {ask.month}{teams}",
         crumbs=(Link("Disputes", ask.link("/disputes")),),
     )
+
+
+def is_seen(ask: Ask, made: Transfer) -> bool:
+    """Names have slashes: a path that could be of two teams is of neither alone."""
+    return ask.sees_owner(made.owner) or ask.sees_owner(made.other)
 
 
 def once(ask: Ask, made: Adjustments) -> Rows:
