@@ -33,6 +33,7 @@ from apportion.books.proposals import Proposals
 from apportion.books.pseudonyms import Asked
 from apportion.books.publish import published, versions
 from apportion.books.pushes import Pushes
+from apportion.books.recent import Recent, standing
 from apportion.books.shapes import (
     CLOSE,
     COMPUTED,
@@ -59,6 +60,8 @@ from apportion.errors import BooksError, Problem
 from apportion.model.delivery import Delivery, FileDigest
 from apportion.model.times import Period
 
+SNAPSHOTS = 32  # whose files are remembered
+
 
 class Books:
     """Opened by `open_books`. Safe to use from several threads and processes at once."""
@@ -68,6 +71,8 @@ class Books:
         self.names = names
         self.engine = evidence.engine
         self.locks = locks
+        self.months: Recent[pa.Table] = Recent(0)  # of postings: large, so none unless a server says how many
+        self._files: Recent[list[str]] = Recent(SNAPSHOTS)
         self.doors = Doors(self.engine)
         self.hooks = Hooks(self.engine)
         self.budgets = Budgets(self.engine)
@@ -100,8 +105,11 @@ class Books:
                         f"table {table} never had a published snapshot {at}",
                         hint="see what `inputs` names",
                     )
-            found = self.evidence.data_files(self.evidence.read(now.metadata), at)
-            return sorted(self.evidence.place(self.evidence.relative(file.file_path)) for file in found)
+            return list(self._files.get((now.metadata, at), lambda: self._data_files(now.metadata, at)))
+
+    def _data_files(self, metadata: str, snapshot_id: int) -> list[str]:
+        found = self.evidence.data_files(self.evidence.read(metadata), snapshot_id)
+        return sorted(self.evidence.place(self.evidence.relative(file.file_path)) for file in found)
 
     def scan(
         self,
@@ -232,7 +240,9 @@ class Books:
     def posted(self, period: str | None = None, *, kinds: Sequence[str] = (), as_of_s: int | None = None) -> pa.Table:
         """Of all periods or one; of all kinds of runs or some; as they stood at a second, or now."""
         with spoken(), reading(self.engine) as connection:
-            return ledger.read_posted(connection, None if period is None else str(period), kinds, as_of_s)
+            which = (None if period is None else str(period), kinds, as_of_s)
+            key = (standing(connection), which[0], ledger.added_runs(connection, *which))
+            return self.months.get(key, lambda: ledger.read_posted(connection, *which))
 
     def booked(self, period: str) -> Iterator[pa.Table]:
         """What a period holds, a day at a time, with the kind of its runs and the closed period that they are about; all of one moment."""

@@ -25,6 +25,7 @@ ENTRIES = pa.schema([
     pa.field("hash", TEXT, nullable=False),
 ])  # fmt: skip
 OWNED = pa.schema([(name, TEXT) for name in ("month", "team", "project", "user", "pool")])
+ROWS_AT_ONCE = 1000
 HASH = re.compile(r"[0-9a-f]{6,64}")
 NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 
@@ -68,17 +69,27 @@ def find_entries(connection: Connection, text: str, teams: Collection[str] | Non
 
 
 def read_rows(connection: Connection, schema: pa.Schema, *conditions: ColumnElement[bool]) -> pa.Table:
-    """Amounts and days travel as text and are read by Arrow: exact, and quicker than an object for each."""
-    table = record.entries
-    about = {row.run_id: row.about for row in connection.execute(select(record.runs).where(record.runs.c.about != ""))}
+    """Amounts and days travel as text and are read by Arrow: exact, and quicker than an object for each.
+
+    Some at a time: the more of a database's rows Python holds, the longer it takes to look through them for garbage.
+    """
+    table, wide = record.entries, schema.append(pa.field("of", TEXT))
     columns = [cast(table.c[name], Text) if name == "amount" else table.c[name] for name in schema.names]
-    rows = connection.execute(select(*columns, table.c.run_id).where(*conditions).order_by(table.c.seq)).all()
-    *values, runs = list(zip(*rows, strict=True)) if rows else [()] * (len(columns) + 1)
-    found = pa.Table.from_arrays(
-        [arrow(column, field) for column, field in zip(values, schema, strict=True)], schema=schema
-    )
-    corrects = pa.array(map(about.get, runs), TEXT) if about else pa.nulls(len(runs), TEXT)
-    return shown(connection, found, pc.coalesce(corrects, found["period"]))
+    rows = connection.execute(select(*columns, table.c.run_id).where(*conditions).order_by(table.c.seq))
+    parts = [wide.empty_table()]
+    for some in rows.partitions(ROWS_AT_ONCE):
+        values = zip(zip(*some, strict=True), wide, strict=True)
+        parts.append(pa.Table.from_arrays([arrow(column, field) for column, field in values], schema=wide))
+    found = pa.concat_tables(parts).combine_chunks()
+    months = pc.coalesce(corrected_months(connection, found["of"]), found["period"])
+    return shown(connection, found.drop_columns("of"), months)
+
+
+def corrected_months(connection: Connection, runs: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Of each row's run the month that it is about, where that is another than its own."""
+    known = record.runs.c
+    about = {row.run_id: row.about for row in connection.execute(select(known.run_id, known.about)) if row.about}
+    return pa.array(about.values(), TEXT).take(pc.index_in(runs, value_set=pa.array(about, TEXT)))
 
 
 def arrow(values: Sequence[Any], field: pa.Field) -> pa.Array:
@@ -98,6 +109,17 @@ def read_posted(
     if as_of_s is not None:
         conditions.append(table.c.run_id.in_(select(runs.c.run_id).where(runs.c.posted_s <= as_of_s)))
     return summed(read_rows(connection, POSTINGS, *conditions))
+
+
+def added_runs(
+    connection: Connection, period: str | None, kinds: Sequence[str] = (), as_of_s: int | None = None
+) -> tuple[str, ...]:
+    """The runs that `read_posted` adds up: the same runs, the same rows."""
+    runs = record.runs
+    conditions = [runs.c.period == period] if period else []
+    conditions += [known_as(kinds)] if kinds else []
+    conditions += [runs.c.posted_s <= as_of_s] if as_of_s is not None else []
+    return tuple(connection.scalars(select(runs.c.run_id).where(*conditions).order_by(runs.c.seq)))
 
 
 def summed(owners: pa.Table) -> pa.Table:
@@ -123,9 +145,11 @@ def read_believed(
 
 def of_kind(kinds: Sequence[str]) -> ColumnElement[bool]:
     """Entries of such runs; those of books made before there were kinds are of plans."""
-    runs = record.runs
-    known = [*kinds, *([""] if PLAN in kinds else [])]
-    return record.entries.c.run_id.in_(select(runs.c.run_id).where(runs.c.kind.in_(known)))
+    return record.entries.c.run_id.in_(select(record.runs.c.run_id).where(known_as(kinds)))
+
+
+def known_as(kinds: Sequence[str]) -> ColumnElement[bool]:
+    return record.runs.c.kind.in_([*kinds, *([""] if PLAN in kinds else [])])
 
 
 def read_head(connection: Connection, period: str | None = None) -> str:

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from apportion.engine.workloads import asked_labels, combinations, facets_of, person, unite
+from apportion.engine.workloads import Census, asked_labels, combinations, unite
 from apportion.model.times import Interval
 from apportion.policy.document import Policy
 from apportion.policy.rules import FACETS
@@ -12,8 +12,9 @@ def faceted(workloads: pa.Table, policy: Policy, window: Interval) -> pa.Table:
     """One row per workload: its id, its name, and each facet that a rule sets, with its outcome; empty where none does."""
     united = unite(workloads)
     found = combinations(united, asked_labels(policy))
-    persons = [person(labels, policy, window, []) for labels in found.labels]
-    kinds = [facets_of(one.labels, policy) for one in persons]
+    census = Census(policy, window, [])
+    persons = [census.person(labels) for labels in found.labels]
+    kinds = [census.facets(one.labels) for one in persons]
     outcomes = [one.labels.get("outcome", "") for one in persons]
     set_by_rules = {name for rule in policy.facets for name in rule.sets}
     columns = {

@@ -3,9 +3,10 @@
 Owner rules may begin and end on any day, so there is one reading of the owners per *season*: a stretch in which the same rules hold.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cache
 from itertools import pairwise
 from typing import Any
 from unicodedata import normalize
@@ -85,11 +86,7 @@ def merge_rows(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
 
 def asked_labels(policy: Policy) -> set[str]:
     """Every label that some rule of the policy reads from a workload."""
-    keys: set[str] = set(OWN_LABELS[:1])
-    for rule in policy.owners:
-        keys |= rule.when.keys | named_in([rule.team, rule.project, rule.user])
-    for facet in policy.facets:
-        keys |= facet.when.keys | named_in(facet.sets.values())
+    keys = {*OWN_LABELS[:1], *owner_labels(policy), *facet_labels(policy)}
     for pool in policy.pools.values():
         keys |= pool.usage.keys if pool.usage else set()
         keys |= set(pool.weights)
@@ -98,6 +95,15 @@ def asked_labels(policy: Policy) -> set[str]:
     for adjustment in policy.adjustments:
         keys |= adjustment.when.keys if adjustment.when else set()
     return keys
+
+
+def owner_labels(policy: Policy) -> set[str]:
+    rules = policy.owners
+    return {key for rule in rules for key in rule.when.keys | named_in([rule.team, rule.project, rule.user])}
+
+
+def facet_labels(policy: Policy) -> set[str]:
+    return {key for rule in policy.facets for key in rule.when.keys | named_in(rule.sets.values())}
 
 
 def combinations(workloads: pa.Table, keys: Iterable[str]) -> Combinations:
@@ -164,13 +170,50 @@ def seasons_of(policy: Policy, window: Interval) -> list[Interval]:
     return [Interval(start, end) for start, end in pairwise(inside)]
 
 
-def person(labels: Mapping[str, str], policy: Policy, interval: Interval, problems: list[Problem]) -> Person:
-    owner = owner_of(labels, policy, interval, problems)
-    known = policy.teams.get(owner.team)
-    derived = {"team": owner.team, "project": owner.project, "user": owner.user, "department": owner.department,
-               "cost_centre": owner.cost_centre, "class": known.class_ if known else ""}  # fmt: skip
-    full = dict(labels) | {key: value for key, value in derived.items() if value}
-    return Person(owner, full | facets_of(full, policy))
+class Census:
+    """Who everybody is by the rules of one season. Most rules read few labels: what they say is worked out once for all who look alike to them."""
+
+    def __init__(self, policy: Policy, interval: Interval, problems: list[Problem]) -> None:
+        self.policy, self.interval, self.problems = policy, interval, problems
+        self._owners: dict[Hashable, Owner] = {}
+        self._facets: dict[Hashable, dict[str, str]] = {}
+        self._for_owners, self._for_facets = seen_by(owner_labels(policy)), seen_by(facet_labels(policy))
+
+    def person(self, labels: Mapping[str, str]) -> Person:
+        owner = self.owner(labels)
+        known = self.policy.teams.get(owner.team)
+        derived = {"team": owner.team, "project": owner.project, "user": owner.user, "department": owner.department,
+                   "cost_centre": owner.cost_centre, "class": known.class_ if known else ""}  # fmt: skip
+        full = dict(labels) | {key: value for key, value in derived.items() if value}
+        return Person(owner, full | self.facets(full))
+
+    def owner(self, labels: Mapping[str, str]) -> Owner:
+        """A problem names all labels of whoever has it, so it is told of each."""
+        seen = self._for_owners(labels)
+        if seen not in self._owners:
+            before = len(self.problems)
+            owner = owner_of(labels, self.policy, self.interval, self.problems)
+            if len(self.problems) > before:
+                return owner
+            self._owners[seen] = owner
+        return self._owners[seen]
+
+    def facets(self, labels: Mapping[str, str]) -> dict[str, str]:
+        seen = self._for_facets(labels)
+        if seen not in self._facets:
+            self._facets[seen] = facets_of(labels, self.policy)
+        return self._facets[seen]
+
+
+def seen_by(keys: set[str]) -> Callable[[Mapping[str, str]], Hashable]:
+    """What rules that ask for some labels can see of others' labels, as `find_label` finds them."""
+    endings = tuple(f".{key}" for key in keys)
+
+    @cache
+    def is_seen(name: str) -> bool:
+        return name in keys or name.endswith(endings)
+
+    return lambda labels: tuple([item for item in labels.items() if is_seen(item[0])])
 
 
 def facets_of(labels: Mapping[str, str], policy: Policy) -> dict[str, str]:
@@ -189,7 +232,7 @@ def read_workforce(workloads: pa.Table, policy: Policy, window: Interval) -> Wor
     problems: list[Problem] = []
     seasons = []
     for interval in seasons_of(policy, window):
-        persons = [person(labels, policy, interval, problems) for labels in found.labels]
+        persons = map(Census(policy, interval, problems).person, found.labels)
         seasons.append(Season(interval, (*persons, Person(NOBODY, {})), found.of_row))
     once = tuple(dict.fromkeys(problems))
     return Workforce(united["workload"].combine_chunks(), tuple(seasons), once)

@@ -5,7 +5,7 @@ fine enough that no step's rounding is ever seen in a nano, and whole, so that e
 """
 
 from collections.abc import Iterable, Sequence
-from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 from operator import itemgetter
 
@@ -17,21 +17,18 @@ GRAIN_PLACES = 60
 GRAIN = 10**GRAIN_PLACES
 GRAINS_PER_NANO = GRAIN // NANO
 GRAINS_PER_ATTO: int = GRAIN // ATTO
+WIDE = Context(prec=120)  # made once: these two are asked for every amount
 LARGEST = 10 ** (DIGITS - PLACES)
 
 
 def to_grains(amount: Decimal) -> int:
     """Exact: a cost line has at most 18 places."""
-    with localcontext() as context:
-        context.prec = 120
-        return int(amount.scaleb(GRAIN_PLACES))
+    return int(amount.scaleb(GRAIN_PLACES, WIDE))
 
 
 def to_decimal(grains: int) -> Decimal:
     """Back to 18 places; the engine only hands out amounts that fit them."""
-    with localcontext() as context:
-        context.prec = 120
-        return Decimal(grains // GRAINS_PER_ATTO).scaleb(-PLACES)
+    return Decimal(grains // GRAINS_PER_ATTO).scaleb(-PLACES, WIDE)
 
 
 def from_nanos(nanos: int) -> Decimal:

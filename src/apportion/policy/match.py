@@ -37,8 +37,9 @@ class Condition:
         value = find_label(labels, self.key)
         if value is None:
             return bool(self.without)
-        if any(glob.matches(value) for glob in self.globs):
-            return True
+        for glob in self.globs:
+            if glob.regex.match(value) is not None:
+                return True
         return any(not any(glob.matches(value) for glob in globs) for globs in self.without)
 
 
@@ -55,8 +56,9 @@ class Selector:
         return own.union(*(selector.keys for selector in self.excluded))
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        if not all(condition.holds(labels) for condition in self.conditions):
-            return False
+        for condition in self.conditions:
+            if not condition.holds(labels):
+                return False
         return not any(selector.matches(labels) for selector in self.excluded)
 
 
@@ -73,7 +75,8 @@ def find_label(labels: Mapping[str, str], key: str) -> str | None:
     """The label of that very name, else the first in order whose name ends in `.key`: `qos` finds `slurm.qos`."""
     if key in labels:
         return labels[key]
-    found = min((name for name in labels if name.endswith("." + key)), default=None)
+    ending = "." + key
+    found = min([name for name in labels if name.endswith(ending)], default=None)
     return None if found is None else labels[found]
 
 

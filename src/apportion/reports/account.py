@@ -15,7 +15,7 @@ from apportion.model.rows import SYSTEM_OWNERS
 from apportion.model.times import Period
 from apportion.reports.held import charges_in
 from apportion.reports.report import Cell, Column, Record, Report
-from apportion.reports.sums import ZERO, by_currency, grouped, section, share_of, total
+from apportion.reports.sums import ZERO, by_currency, grouped, section, share_of, summed, total
 from apportion.reports.words import counted, shown
 
 HALF = Decimal("0.5")
@@ -87,10 +87,6 @@ def of_currency(posted: pa.Table, currency: str) -> pa.Table:
     return posted.filter(pc.equal(posted["currency"], currency))
 
 
-def summed(posted: pa.Table) -> Decimal:
-    return total(grouped(posted, ("currency",)).values())
-
-
 def running(posted: pa.Table) -> dict[str, Decimal]:
     """What it had come to at the end of each day that something is posted for."""
     days = [(day, amount) for (day,), amount in grouped(posted, ("day",)).items()]
@@ -112,7 +108,7 @@ def by_day(days: Mapping[str, Decimal], period: Period) -> dict[int, Decimal]:
 
 def wasted(record: Record, posted: pa.Table, by: str = "") -> dict[str, Decimal]:
     """What was paid for holding without use, in all (under "") or by a column of the charges."""
-    charges = charges_in(record, posted["bill"].to_pylist())
+    charges = charges_in(record, posted["bill"])
     charges = charges.filter(pc.is_valid(charges["waste"]))
     keys = [by] if by else []
     rows = charges.select([*keys, "waste"]).group_by(keys).aggregate([("waste", "sum")]).to_pylist()

@@ -18,7 +18,7 @@ from apportion.model.rows import IDLE
 from apportion.reports.groups import NOBODY
 from apportion.reports.held import places
 from apportion.reports.report import Cell, Column, Record, Report, Section
-from apportion.reports.sums import ZERO, by_currency, grouped, share_of, total
+from apportion.reports.sums import ZERO, by_currency, grouped, share_of, summed, total
 from apportion.reports.words import counted, hours, percent, price_digits, shown
 
 TAKEN = ("used", "unmeasured", "held")
@@ -102,7 +102,7 @@ def pool(record: Record, measures: Sequence[Measured], name: str, by: str = "day
         if is_money(currency):
             rows = [row for one in measures for row in _rows(one, currency, by)]
             rows = _with_amounts(rows, posted) if by == "day" else rows
-            sections.append(_section(currency, total(posted["amount"].to_pylist()), columns, rows))
+            sections.append(_section(currency, summed(posted), columns, rows))
     notes = [NO_CAPACITY] if any(one.stretches and not one.is_stated and one.unit for one in measures) else []
     notes += [UNMEASURED] if any(one.hours("unmeasured") for one in measures) else []
     return Report(
@@ -180,7 +180,7 @@ def _section(currency: str, bill: Decimal, columns: Sequence[Column], rows: Sequ
 
 
 def _title(record: Record, measures: Sequence[Measured], name: str) -> str:
-    sums = {currency: total(posted["amount"].to_pylist()) for currency, posted in by_currency(record.posted)}
+    sums = {currency: summed(posted) for currency, posted in by_currency(record.posted)}
     money = " and ".join(shown(amount, currency) for currency, amount in sums.items() if is_money(currency))
     sentence = f"Pool {name} shares {money or 'nothing'} for {record.period}"
     spent = [text for one in measures if (text := _spent_text(one))]

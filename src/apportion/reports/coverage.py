@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from apportion.model.rows import RESIDUAL
 from apportion.reports.report import Cell, Column, Record, Report
-from apportion.reports.sums import SIDES, by_currency, grouped, section, share_of, side_of, total
+from apportion.reports.sums import SIDES, by_currency, grouped, section, share_of, side_of, summed, total
 from apportion.reports.words import of_bill, percent, shown
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ COLUMNS = (
 def coverage(record: Record) -> Report:
     sections, sentences = [], []
     for currency, posted in by_currency(record.posted):
-        bill = total(posted["amount"].to_pylist())
+        bill = summed(posted)
         sections.append(section(currency, bill, COLUMNS, _rows(posted)))
         sums = {
             side: total(amount for (team,), amount in grouped(posted, ("team",)).items() if side_of(team) == side)
@@ -41,7 +41,7 @@ def coverage(record: Record) -> Report:
 
 def _rows(posted: pa.Table) -> list[dict[str, Cell]]:
     """Owners as one line; each system owner by cause and pool (`_residual` by reason: rounding and recovery are shown apart)."""
-    bill = total(posted["amount"].to_pylist())
+    bill = summed(posted)
     sums: dict[tuple[int, str, str], list[Decimal]] = {}
     for (team, cause, reason, pool), amount in grouped(posted, ("team", "cause", "reason", "pool")).items():
         side = side_of(team)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from apportion.model.money import to_decimal, to_grains
 from apportion.model.rows import IDLE, REASONS, SYSTEM_OWNERS
 from apportion.reports.report import Cell, Column, Record, Report
-from apportion.reports.sums import ZERO, by_currency, section, share_of, total
+from apportion.reports.sums import ZERO, by_currency, section, share_of, summed, total
 from apportion.reports.words import of_bill, percent, shown
 
 MEASURE = (
@@ -53,7 +53,7 @@ def fairness(
     """`stakes` of compared pools, `drawn` for those that were sampled, `apart`: why the others are not compared."""
     columns = _columns(by)
     kept = [
-        (currency, total(posted["amount"].to_pylist()), [stake for stake in stakes if stake.currency == currency])
+        (currency, summed(posted), [stake for stake in stakes if stake.currency == currency])
         for currency, posted in by_currency(record.posted)
     ]
     sections = tuple(

@@ -125,10 +125,10 @@ def summed(charges: pa.Table, keys: Sequence[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def charges_in(record: Record, bills: Iterable[str]) -> pa.Table:
+def charges_in(record: Record, bills: pa.ChunkedArray) -> pa.Table:
     """Those of some bills."""
     table = record.charges if record.charges is not None else CHARGES.empty_table().select(READ)
-    return table.filter(pc.is_in(table["bill"], pa.array(sorted(set(bills)), pa.string())))
+    return table.filter(pc.is_in(table["bill"], pc.unique(bills)))
 
 
 def groups_of(charges: pa.Table, posted: pa.Table, by: str) -> dict[str, list[dict[str, Any]]]:
@@ -154,7 +154,7 @@ def held(record: Record, by: str = "team", *, brief: bool = False) -> Report:
     columns = (first_column(by), *COLUMNS)
     sections, sentences, notes = [], [], []
     for currency, posted in by_currency(record.posted):
-        charges = charges_in(record, posted["bill"].to_pylist())
+        charges = charges_in(record, posted["bill"])
         whole = views_of(summed(charges, ()))
         waste = total(views.waste for views in whole if views.waste is not None)
         much = [views for views in whole if not brief or (views.is_measured and (views.waste or 0) * LEAST >= waste)]

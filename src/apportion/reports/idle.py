@@ -11,7 +11,7 @@ from apportion.model.currencies import is_money
 from apportion.model.rows import IDLE
 from apportion.reports.held import beside
 from apportion.reports.report import Cell, Column, Record, Report
-from apportion.reports.sums import by_currency, grouped, section, share_of, total
+from apportion.reports.sums import by_currency, grouped, section, share_of, summed, total
 from apportion.reports.words import of_bill, percent, shown
 
 COLUMNS = (
@@ -35,7 +35,7 @@ def idle(record: Record, carried_by: Mapping[str, str] | None = None) -> Report:
         amount = total(row["amount"] for row in rows if isinstance(row["amount"], Decimal))
         made = section(currency, amount, COLUMNS, rows)
         sections.append(replace(made, totals=(*made.totals[:-1], None)))
-        bill = total(posted["amount"].to_pylist())
+        bill = summed(posted)
         paid = "paid" if is_money(currency) else "stands"
         sentences.append(
             f"{shown(amount, currency)} of {of_bill(bill, currency)} for {record.period} {paid} for idle capacity ({percent(share_of(amount, bill))})."

@@ -61,21 +61,22 @@ class Shared:
 
 def job_lines(charges: pa.Table, ids: Iterable[str], postings: pa.Table, outcomes: Mapping[str, str]) -> list[JobLine]:
     """One line per workload of `ids` and currency. `charges` and `outcomes` are those of all workloads of the same owners."""
-    currencies = dict(zip(postings["bill"].to_pylist(), postings["currency"].to_pylist(), strict=True))
-    wanted = set(ids)
-    rows = [
-        row | {"currency": currencies[row["bill"]], "outcome": outcomes.get(row["workload"], "")}
-        for row in charges.to_pylist()
-    ]
+    bills = postings.group_by(["bill", "currency"]).aggregate([])
+    currencies = dict(zip(bills["bill"].to_pylist(), bills["currency"].to_pylist(), strict=True))
+    ended = [outcomes.get(workload, "") for workload in charges["workload"].to_pylist()]
+    rows = charges.append_column("outcome", pa.array(ended, pa.string()))
+    own = rows.filter(pc.is_in(rows["workload"], pa.array(sorted(set(ids)), pa.string()))).to_pylist()
     made = []
-    for currency in sorted({row["currency"] for row in rows if row["workload"] in wanted}):
-        here = [row for row in rows if row["currency"] == currency]
+    for currency in sorted({currencies[row["bill"]] for row in own}):
+        mine = pa.array([bill for bill, of in currencies.items() if of == currency], pa.string())
+        here = rows.filter(pc.is_in(rows["bill"], mine))
         posted = postings.filter(pc.equal(postings["currency"], currency))
-        shared = Shared(add_postings(posted, {row["team"] for row in here}), add_charges(here))
-        made += [
-            job_line(workload, currency, [row for row in here if row["workload"] == workload], shared)
-            for workload in sorted({row["workload"] for row in here} & wanted)
-        ]
+        shared = Shared(add_postings(posted, pc.unique(here["team"]).to_pylist()), add_charges(here))
+        by_workload: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+        for row in own:
+            if currencies[row["bill"]] == currency:
+                by_workload[row["workload"]].append(row)
+        made += [job_line(workload, currency, found, shared) for workload, found in sorted(by_workload.items())]
     return made
 
 
@@ -113,14 +114,12 @@ def leaves(postings: pa.Table, teams: Iterable[str]) -> Iterator[dict[str, Any]]
         yield from (blank | row for row in sums.to_pylist())
 
 
-def add_charges(rows: Iterable[Mapping[str, Any]]) -> dict[str, Sums]:
+def add_charges(charges: pa.Table) -> dict[str, Sums]:
     """Charges by leaf and outcome: what a credit for that outcome is shared by."""
-    sums: dict[str, Sums] = defaultdict(lambda: defaultdict(Fraction))
-    for row in rows:
-        sums["outcome"][row["pool"], row["day"], *(row[name] for name in LEAF), row["outcome"]] += Fraction(
-            row["amount"]
-        )
-    return sums
+    keys = ["pool", "day", *LEAF, "outcome"]
+    sums = charges.group_by(keys).aggregate([("amount", "sum")])
+    found = zip(zip(*(sums[key].to_pylist() for key in keys), strict=True), sums["amount_sum"].to_pylist(), strict=True)
+    return {"outcome": defaultdict(Fraction, {key: Fraction(amount) for key, amount in found})}
 
 
 def job_line(workload: str, currency: str, rows: list[Mapping[str, Any]], shared: Shared) -> JobLine:

@@ -14,7 +14,7 @@ from apportion.model.rows import POSTINGS, SYSTEM_OWNERS, TEXT
 from apportion.model.times import Period
 from apportion.reports.groups import Where, chosen, first_column, names, system_rank
 from apportion.reports.report import Cell, Column, Report
-from apportion.reports.sums import by_currency, grouped, section, total
+from apportion.reports.sums import by_currency, grouped, section, summed
 from apportion.reports.words import counted, shown
 
 BILLED, LISTED, ESTIMATED, CARRIED, UNKNOWN = "billed", "price list", "estimated", "carried over", "no price yet"
@@ -90,7 +90,7 @@ def live_report(made: Estimate, by: str = "team") -> Report:
         *((Column("state", "state"),) if by == "day" else ()),
     )
     sections = [
-        section(currency, total(part["amount"].to_pylist()), columns, _rows(made, part, by, first.name))
+        section(currency, summed(part), columns, _rows(made, part, by, first.name))
         for currency, part in by_currency(made.rows)
         if is_money(currency)
     ]

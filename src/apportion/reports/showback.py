@@ -10,7 +10,7 @@ from apportion.model.rows import REASONS
 from apportion.reports.groups import DIMENSIONS, OWNERS, first_column, name_of, system_rank
 from apportion.reports.held import beside
 from apportion.reports.report import Cell, Column, Record, Report
-from apportion.reports.sums import ZERO, by_currency, grouped, section, share_of, side_of, total
+from apportion.reports.sums import ZERO, by_currency, grouped, section, share_of, side_of, summed, total
 from apportion.reports.words import counted, of_bill, percent, shown
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 def showback(record: Record, by: str = "team") -> Report:
     columns = _columns(by)
     sections = tuple(
-        section(currency, total(posted["amount"].to_pylist()), columns, _rows(posted, by))
-        for currency, posted in by_currency(record.posted)
+        section(currency, summed(posted), columns, _rows(posted, by)) for currency, posted in by_currency(record.posted)
     )
     return Report(
         "showback",
@@ -81,7 +80,7 @@ def _title(record: Record) -> str:
         for (team,), amount in grouped(posted, ("team",)).items():
             sides[side_of(team)] = total([sides.get(side_of(team), ZERO), amount])
             teams += side_of(team) == "owners"
-        bill = total(posted["amount"].to_pylist())
+        bill = summed(posted)
         many = "s" if teams == 1 else ""
         owe = f"owe{many}" if is_money(currency) else f"stand{many} for"
         idle = f"; {percent(share_of(sides['idle'], bill))} is idle" if sides["idle"] else ""

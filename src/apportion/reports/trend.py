@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from apportion.model.currencies import is_money
 from apportion.reports.held import charges_in
 from apportion.reports.report import Cell, Column, Record, Report, Section
-from apportion.reports.sums import SIDES, ZERO, by_currency, grouped, section, side_of, total
+from apportion.reports.sums import SIDES, ZERO, by_currency, grouped, section, side_of, summed, total
 from apportion.reports.words import counted, shown
 
 STEPS = {"day": "day", "month": "period"}
@@ -31,7 +31,7 @@ def trend(record: Record, by: str = "day", owner: str = "") -> Report:
     sentences = []
     for currency, part in by_currency(posted):
         rows = _rows(part, by, _wastes(record, part, by, owner))
-        made = section(currency, total(part["amount"].to_pylist()), columns, rows)
+        made = section(currency, summed(part), columns, rows)
         sections.append(_without_change_total(made, columns))
         sentences.append(_sentence(rows, by, currency, owner))
     title = " ".join(sentences) or f"Nothing is posted for {owner + ' in ' if owner else ''}{record.period}."
@@ -49,7 +49,7 @@ def trend(record: Record, by: str = "day", owner: str = "") -> Report:
 
 def _wastes(record: Record, posted: pa.Table, by: str, owner: str) -> dict[str, Decimal | None]:
     """What was paid for holding without use, step by step."""
-    charges = charges_in(record, posted["bill"].to_pylist())
+    charges = charges_in(record, posted["bill"])
     charges = charges.filter(pc.equal(charges["team"], owner)) if owner else charges
     steps = charges.select([STEPS[by], "waste"]).group_by(STEPS[by]).aggregate([("waste", "sum")]).to_pylist()
     return {str(row[STEPS[by]]): row["waste_sum"] for row in steps}

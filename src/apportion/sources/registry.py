@@ -1,6 +1,8 @@
 """Which sources there are: whatever installed packages offer under the entry point `apportion.sources`. Built-ins register the same way."""
 
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,19 @@ Source = Callable[[Mapping[str, Any], Path, Interval | None], Iterator[Delivery]
 
 
 def source_kinds() -> list[str]:
-    return sorted({entry.name for entry in entry_points(group=GROUP)})
+    return sorted({entry.name for entry in offered(entry_points, tuple(sys.path))})
+
+
+@cache
+def offered(find: Callable[..., Iterable[EntryPoint]], path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Every installed package is opened for it, so once for each way to look and each `path` to look in."""
+    del path
+    return tuple(find(group=GROUP))
 
 
 def source_named(kind: str, where: str = "") -> Source:
     """The `read` function of a kind of source, or its `Live`. A kind that two packages offer is refused: which one reads a bill must not be chance."""
-    offers = [entry for entry in entry_points(group=GROUP) if entry.name == kind]
+    offers = [entry for entry in offered(entry_points, tuple(sys.path)) if entry.name == kind]
     if not offers:
         raise ProjectError(
             "unknown-source", f"there is no source kind {kind!r}", where=where, hint=nearest(kind, source_kinds())

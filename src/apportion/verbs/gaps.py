@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
@@ -14,6 +14,7 @@ from apportion.engine.charges import charges_of
 from apportion.engine.labels import named_in
 from apportion.engine.lines import NO_POOL
 from apportion.engine.workloads import unite
+from apportion.model.kinds import kinds
 from apportion.model.rows import CHARGES, UNALLOCATED
 from apportion.policy.document import Policy
 from apportion.policy.match import find_label
@@ -52,11 +53,11 @@ def unowned(computed: Computed) -> Iterable[Gap]:
 
 def owner_gaps(charges: pa.Table, workloads: pa.Table, policy: Policy, currencies: Mapping[str, str]) -> Iterator[Gap]:
     mine = charges.filter(pc.equal(charges["team"], UNALLOCATED)).select(["bill", "workload", "amount"]).to_pylist()
-    labels = labels_of(workloads, {row["workload"] for row in mine})
+    labels = told_of(workloads, {row["workload"] for row in mine}, asked_of(policy))
     sums: dict[tuple[str, tuple[tuple[str, str], ...]], list[Decimal]] = defaultdict(list)
     works: dict[tuple[str, tuple[tuple[str, str], ...]], set[str]] = defaultdict(set)
     for row in mine:
-        key = (currencies.get(row["bill"], policy.currency), telling(labels.get(row["workload"], {}), policy))
+        key = (currencies.get(row["bill"], policy.currency), labels.get(row["workload"], ()))
         sums[key].append(row["amount"])
         works[key].add(row["workload"])
     for (currency, shown), amounts in sums.items():
@@ -65,18 +66,25 @@ def owner_gaps(charges: pa.Table, workloads: pa.Table, policy: Policy, currencie
         yield Gap("no owner", dict(shown), len(found), currency, total(amounts), fix, tuple(found[:EXAMPLES]))
 
 
-def labels_of(workloads: pa.Table, wanted: set[str]) -> dict[str, dict[str, str]]:
-    """Of every source that speaks of a workload, together."""
+def told_of(workloads: pa.Table, wanted: set[str], asked: Sequence[str]) -> dict[str, tuple[tuple[str, str], ...]]:
+    """By workload, the labels that could tell whose it is: of every source that speaks of it, together. Looked at once for all that have the same."""
     own = unite(workloads.filter(pc.is_in(workloads["workload"], pa.array(sorted(wanted), pa.string()))))
-    return {
-        row["workload"]: dict(row["labels"] or ()) | ({"name": row["name"]} if row["name"] else {})
-        for row in own.select(["workload", "name", "labels"]).to_pylist()
-    }
+    said = own.select(["name", "labels"])
+    few = kinds(said.columns, len(own))
+    told = [
+        telling(dict(row["labels"] or ()) | ({"name": row["name"]} if row["name"] else {}), asked)
+        for row in said.take(pa.array(few.first)).to_pylist()
+    ]
+    return dict(zip(own["workload"].to_pylist(), (told[number] for number in few.of), strict=True))
 
 
-def telling(labels: Mapping[str, str], policy: Policy) -> tuple[tuple[str, str], ...]:
+def asked_of(policy: Policy) -> list[str]:
+    """The labels that owner rules read."""
+    return sorted({key for rule in policy.owners for key in (rule.when.keys | named_in([rule.team]))})
+
+
+def telling(labels: Mapping[str, str], asked: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """The labels that owner rules read; where a workload has none of them, the one that most likely names its owner."""
-    asked = sorted({key for rule in policy.owners for key in (rule.when.keys | named_in([rule.team]))})
     found = {key: value for key in asked if (value := find_label(labels, key)) is not None}
     if found:
         return tuple(sorted(found.items()))

@@ -117,7 +117,8 @@ def is_of(path: str, seen: Collection[str], teams: Sequence[str]) -> bool:
 def catalogue(project: Project) -> Catalogue:
     books = project.books
     runs = books.scan("workloads", columns=[*RUNS, "start_s", "end_s"])
-    teams = pa.concat_tables([charged(project), uncharged(project, runs)])
+    paid = charged(project)
+    teams = pa.concat_tables([paid, uncharged(project, runs, paid)])
     few = kinds((runs[name] for name in RUNS), len(runs)).first
     some = runs.select(list(RUNS)).take(pa.array(few))
     joined = teams.join(some.select(["workload", "run"]), "workload").group_by(["run", "team"]).aggregate([])
@@ -135,10 +136,9 @@ def charged(project: Project) -> pa.Table:
     return project.books.scan("charges", columns=TEAMS.names).group_by(TEAMS.names).aggregate([]).cast(TEAMS)
 
 
-def uncharged(project: Project, runs: pa.Table) -> pa.Table:
+def uncharged(project: Project, runs: pa.Table, paid: pa.Table) -> pa.Table:
     """Of work that nothing is charged for, the teams by the policy's rules, month by month."""
-    known = pc.unique(project.books.scan("charges", columns=["workload"])["workload"])
-    rest = runs.filter(pc.invert(pc.is_in(runs["workload"], known)))
+    rest = runs.filter(pc.invert(pc.is_in(runs["workload"], pc.unique(paid["workload"]))))
     if not len(rest):
         return TEAMS.empty_table()
     rows = project.books.scan("workloads", where=pc.field("workload").isin(pc.unique(rest["workload"])))

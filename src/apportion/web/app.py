@@ -1,5 +1,6 @@
 """The server: pages and API over one project, in as many processes as one likes."""
 
+import gc
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -55,5 +56,8 @@ async def beside(app: FastAPI) -> AsyncIterator[None]:
 
 
 def served() -> FastAPI:
-    """For a server that starts its processes by itself."""
-    return create_app(Path(os.environ[FOLDER]), warm=True)
+    """For a server that starts its processes by itself. What is there now is there for good: no use in looking through it for garbage ever again."""
+    app = create_app(Path(os.environ[FOLDER]), warm=True)
+    gc.collect()
+    gc.freeze()
+    return app

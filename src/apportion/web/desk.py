@@ -20,6 +20,7 @@ from apportion.web.verifying import Verifying
 
 KEPT = 512  # answers
 LASTING = 16
+MONTHS = 4  # of postings
 Answer = TypeVar("Answer")
 
 
@@ -29,6 +30,7 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._project = open_project(folder)
+        self._project.books.months.most = MONTHS
         self._stamp = self._files()
         self.trouble: ApportionError | None = None  # why an edited file does not count
         with suppress(ApportionError):  # the same refusal is told to whoever asks for a page

@@ -55,12 +55,12 @@ class Shelf:
 
     def month(self, period: Period) -> Month | None:
         """None where nothing is posted. A closed month is what it was closed with."""
+        if not any(run.period == str(period) for run in self.runs.values()):
+            return None
         books = self.project.books
         closed = next((run for run in self.runs.values() if run.kind == CLOSE and run.period == str(period)), None)
         kept = books.closed(str(period)) if closed else None
         minor = kept.minor if kept else minor_units(books.posted(str(period), as_of_s=self.until_s))
-        if not len(minor) and not any(run.period == str(period) for run in self.runs.values()):
-            return None
         policy = self.policy(period)
         return Month(period, policy, minor, placed(policy, period, minor, self.others(period), self.runs))
 

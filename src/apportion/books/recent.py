@@ -1,0 +1,40 @@
+"""What was read last and depends on nothing but its key: whoever serves many readers reads it once."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+from sqlalchemy import Connection, func, select
+
+from apportion.books import record
+from apportion.books.ledger import read_head
+
+Found = TypeVar("Found")
+
+
+class Recent(Generic[Found]):
+    """Keeps the `most` that were asked for last. A key says all that its value depends on; whoever has a value leaves it as it is."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._kept: OrderedDict[Hashable, Found] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, read: Callable[[], Found]) -> Found:
+        with self._lock:
+            found = self._kept.get(key)
+        found = read() if found is None else found
+        with self._lock:
+            self._kept[key] = found
+            self._kept.move_to_end(key)
+            while len(self._kept) > self.most:
+                self._kept.popitem(last=False)
+        return found
+
+
+def standing(connection: Connection) -> tuple[Hashable, ...]:
+    """Another whenever a posted row may be another, or show another name."""
+    names = (record.plans.c.seq, record.erasures.c.number)
+    numbers = connection.execute(select(*(select(func.max(column)).scalar_subquery() for column in names))).one()
+    return (read_head(connection), *numbers)
