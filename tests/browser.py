@@ -1,6 +1,8 @@
 """A real server on loopback and Debian's Chromium, for the tests of the pages; and pictures of pages, to look at:
 
-python -m tests.browser PATH... [--project DIR] [--role viewer] [--dark] [--phone] [--plain] [--to FOLDER]
+python -m tests.browser PATH... [--project DIR] [--role viewer] [--dark] [--phone] [--plain] [--first] [--to FOLDER]
+
+`--first` takes the first screen alone; docs/images are made so: `/teams/vision` and `/` of the demo.
 """
 
 import argparse
@@ -106,7 +108,7 @@ def main() -> None:
     parser.add_argument("--project", type=Path)
     parser.add_argument("--role", default="admin", choices=list(PEOPLE))
     parser.add_argument("--to", type=Path, default=Path(tempfile.gettempdir(), "shots"))
-    for flag in ("dark", "phone", "plain"):
+    for flag in ("dark", "phone", "plain", "first"):
         parser.add_argument(f"--{flag}", action="store_true")
     given = parser.parse_args()
     given.to.mkdir(parents=True, exist_ok=True)
@@ -116,18 +118,18 @@ def main() -> None:
         browser = launch(playwright)
         with serving(folder) as served, looking(browser, served, look) as context:
             for path in given.paths:
-                print(shot(context, served.address, path, given.to))
+                print(shot(context, served.address, path, given.to, whole=not given.first))
         browser.close()
 
 
-def shot(context: BrowserContext, address: str, path: str, folder: Path) -> Path:
+def shot(context: BrowserContext, address: str, path: str, folder: Path, *, whole: bool = True) -> Path:
     page = context.new_page()
     page.set_default_timeout(PATIENT_MS)
     page.on("console", lambda message: print("console:", message.text))
     page.goto(address + path)
     drawn(page)
     file = folder / f"{re.sub(r'[^a-z0-9]+', '-', path).strip('-') or 'overview'}.png"
-    page.screenshot(path=file, full_page=True)
+    page.screenshot(path=file, full_page=whole)
     return file
 
 
