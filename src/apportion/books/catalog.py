@@ -112,7 +112,8 @@ class Evidence:
             self.catalog.drop_table((NAMESPACE, name))
         place = f"{self.logical}/{name}"
         table = self.catalog.create_table((NAMESPACE, name), EVIDENCE[name], place, properties=PROPERTIES)
-        table.append(EVIDENCE[name].empty_table())
+        with Committing(table) as transaction, producer(transaction, table, replaces=False):
+            pass
         return self.committed(table, "")
 
     def open(self, name: str, metadata: str) -> Table:

@@ -10,9 +10,15 @@ from pyiceberg.table.update.snapshot import _MergeAppendFiles, _OverwriteFiles
 class Committing(Transaction):
     """pyiceberg copies the metadata, all snapshots there ever were in it, some twenty times a commit, and changes none of the copies."""
 
+    _known: tuple[object, TableMetadata] | None = None  # the updates, and what comes of them
+
     @property
     def table_metadata(self) -> TableMetadata:
-        return super().table_metadata if self._updates else self._table.metadata
+        if not self._updates:
+            return self._table.metadata
+        if self._known is None or self._known[0] is not self._updates:
+            self._known = self._updates, super().table_metadata
+        return self._known[1]
 
 
 class Replacing(_OverwriteFiles):
