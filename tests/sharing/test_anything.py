@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from apportion.engine.sharing import METHODS, SplitError, solve
 from apportion.verbs.split import split
-from tests.conftest import LONG
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "methods.json").read_text(encoding="utf-8"))["cases"]
 NAMES = st.one_of(
@@ -118,7 +117,7 @@ def varied_examples(draw: st.DrawFn) -> dict[str, Any]:
 def test_every_method_answers_varied_problems() -> None:
     solved: Counter[str] = Counter()
 
-    @settings(max_examples=600 if LONG else 200)
+    @settings(max_examples=600)
     @given(varied_examples())
     def search(problem: dict[str, Any]) -> None:
         try:
