@@ -120,8 +120,9 @@ def written(amount: int, digits: int) -> str:
 
 
 def amounts_of(statement: shape.Statement) -> set[int]:
-    """Every amount that a statement has to say."""
-    lists = (statement.summary, *(part.lines for part in statement.parts), statement.children)
+    """Every amount that a statement has to say. Of a part in which nothing has a name it says just that."""
+    named = [part.lines for part in statement.parts if any(line.name.strip() for line in part.lines)]
+    lists = (statement.summary, *named, statement.children)
     found = {statement.owed} | ({statement.charged} if statement.mode != "showback" else set())
     found |= {line.amount for lines in lists for line in lines}
     found |= {line.before for lines in lists for line in lines if line.before is not None}
