@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-import altair
+import altair as alt
 import jsonschema
 import pytest
 
@@ -62,7 +62,7 @@ def parts(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("name", DRAWING)
 def test_a_chart_is_sound(name: str) -> None:
     spec = getattr(chart, name)(*CALLED[name])
-    altair.Chart.from_dict(spec)
+    alt.Chart.from_dict(spec)
     assert spec["width"] == "container"
 
 
@@ -84,7 +84,7 @@ def computed(spec: dict[str, Any]) -> set[str]:
 def test_what_is_wrong_is_refused() -> None:
     spec = chart.heat(*CALLED["heat"])
     with pytest.raises(jsonschema.ValidationError):
-        altair.Chart.from_dict({**spec, "mark": {"type": "barr"}})
+        alt.Chart.from_dict({**spec, "mark": {"type": "barr"}})
 
 
 def test_a_team_keeps_its_colour_and_the_systems_owners_are_grey() -> None:

@@ -19,6 +19,7 @@ from apportion.web.bench import Bench
 from apportion.web.verifying import Verifying
 
 KEPT = 512  # answers
+FINISHED = 512  # whole pages, packed
 LASTING = 16
 MONTHS = 4  # of postings
 Answer = TypeVar("Answer")
@@ -37,6 +38,7 @@ class Desk:
             self._project.policy  # noqa: B018  # kept from now on
         self._state: Hashable = None
         self._kept: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
+        self._finished: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
         self._lasting: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
         self._lock = threading.Lock()
         self.verifying = Verifying()
@@ -83,13 +85,20 @@ class Desk:
 
     def kept(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """What `make` gives, made once while nothing is recorded and no file is edited."""
+        return self._current(self._kept, key, KEPT).get(make)
+
+    def finished(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
+        """The same for whole pages, which are many: they do not push out what they are made of."""
+        return self._current(self._finished, key, FINISHED).get(make)
+
+    def _current(self, kept: "Kept", key: Hashable, most: int) -> "_Once[Any]":
         state = self.state()
         with self._lock:
             if state != self._state:
                 self._state = state
                 self._kept.clear()
-            once: _Once[Answer] = recent(self._kept, key, KEPT)
-        return once.get(make)
+                self._finished.clear()
+            return recent(kept, key, most)
 
     def lasting(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """The same for what takes long and depends on nothing but its key, whatever else is recorded meanwhile."""
@@ -103,7 +112,7 @@ class Desk:
         return self.kept(key, lambda: read_record(project, periods, until_s))
 
 
-def recent(kept: "OrderedDict[Hashable, _Once[Any]]", key: Hashable, most: int) -> "_Once[Any]":
+def recent(kept: "Kept", key: Hashable, most: int) -> "_Once[Any]":
     once = kept.setdefault(key, _Once())
     kept.move_to_end(key)
     while len(kept) > most:
@@ -123,3 +132,6 @@ class _Once(Generic[Answer]):
             if not self._made:
                 self._made.append(make())
             return self._made[0]
+
+
+Kept = OrderedDict[Hashable, _Once[Any]]

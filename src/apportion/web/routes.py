@@ -5,20 +5,22 @@ A form that changes something posts to a route with a `deed` of its own, and ans
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from gzip import compress, decompress
 from urllib.parse import quote, unquote, urlencode
 
 from fastapi import FastAPI, HTTPException, Request, Response
-from fastapi.responses import RedirectResponse, StreamingResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from apportion.books.audit import acting
 from apportion.errors import ProjectError
-from apportion.web.ask import DOTS, Ask, NotAllowedError, NotThereError, whole
+from apportion.web.ask import DOTS, Ask, NotAllowedError, NotThereError, today, whole
 from apportion.web.door.session import csrf_of, form_of, is_csrf, viewer_from
 from apportion.web.frame import Entry, asked_path, html, rendered, split_form
 from apportion.web.page import Page
 from apportion.web.viewer import Deed
 
+PACKED = 6  # how hard a page is packed
 Showing = Callable[..., Page]  # (ask, *names of the path)
 Doing = Callable[..., str | Page]  # (ask, form, *names of the path) -> where to look next, or what is shown this once
 
@@ -125,20 +127,43 @@ def page_endpoint(route: Route, entries: Sequence[Entry]) -> Callable[[Request],
         tag = f'"{route.state(ask)}"' if route.state else ""
         if tag and tag in (f'"{ask.one("since")}"', request.headers.get("if-none-match")):
             return Response(status_code=304, headers={"ETag": tag})
-        page = shown(route, ask, names_in(route.path, path))
-        if form == ".html" and page.goto:
-            return RedirectResponse(page.goto, 303)
-        response: Response
+        names = names_in(route.path, path)
         if form == ".html":
-            response = html(ask, page, entries, csrf_of(request))
+            response = page_response(request, ask, entries, lambda: shown(route, ask, names))
         else:
-            text, kind = rendered(ask, page, form)
+            text, kind = rendered(ask, shown(route, ask, names), form)
             response = Response(text, media_type=kind)
         if tag:
             response.headers["ETag"] = tag
         return response
 
     return endpoint
+
+
+def page_response(request: Request, ask: Ask, entries: Sequence[Entry], show: Callable[[], Page]) -> Response:
+    """A page that says the same to the same session until something is recorded is finished once, and packed."""
+    csrf = csrf_of(request)
+    unfinished: list[Response] = []
+
+    def make() -> bytes:
+        page = show()
+        response = answered(ask, page, entries, csrf)
+        if page.is_kept and not page.refresh_s and not page.goto:
+            return compress(bytes(response.body), PACKED)
+        unfinished.append(response)
+        return b""
+
+    key = (asked_path(request), request.url.query, ask.viewer, csrf, today())
+    packed = ask.desk.finished(key, make)
+    if not packed:
+        return unfinished[0] if unfinished else answered(ask, show(), entries, csrf)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return HTMLResponse(packed, headers={"Content-Encoding": "gzip", "Vary": "Accept-Encoding"})
+    return HTMLResponse(decompress(packed))
+
+
+def answered(ask: Ask, page: Page, entries: Sequence[Entry], csrf: str) -> Response:
+    return RedirectResponse(page.goto, 303) if page.goto else html(ask, page, entries, csrf)
 
 
 def shown(route: Route, ask: Ask, names: Sequence[str]) -> Page:

@@ -13,6 +13,8 @@ from apportion.verbs.web_settings import Web, is_loopback
 from apportion.web.app import FOLDER
 from apportion.web.door.link import LINK, new_link
 
+BUSY_S = 120  # a process that computes a large month answers late, and is no reason to kill it with all its requests
+
 
 def serve(project: Project, host: str, port: int, processes: int, say: Callable[[str], None]) -> None:
     web = project.settings.web
@@ -30,6 +32,7 @@ def serve(project: Project, host: str, port: int, processes: int, say: Callable[
         server_header=False,
         proxy_headers=False,  # whose word counts says [web.proxy]
         fd=found.fileno(),
+        timeout_worker_healthcheck=BUSY_S,
     )
     if processes > 1:
         from uvicorn.supervisors import Multiprocess  # noqa: PLC0415  # only where there are several
