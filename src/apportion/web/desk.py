@@ -85,11 +85,13 @@ class Desk:
 
     def kept(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """What `make` gives, made once while nothing is recorded and no file is edited."""
-        return self._current(self._kept, key, KEPT).get(make)
+        once: _Once[Answer] = self._current(self._kept, key, KEPT)
+        return once.get(make)
 
     def finished(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """The same for whole pages, which are many: they do not push out what they are made of."""
-        return self._current(self._finished, key, FINISHED).get(make)
+        once: _Once[Answer] = self._current(self._finished, key, FINISHED)
+        return once.get(make)
 
     def _current(self, kept: "Kept", key: Hashable, most: int) -> "_Once[Any]":
         state = self.state()
