@@ -53,12 +53,13 @@ WATCH_FOCUS = """() => {
     if (!ringed || box.width < 1 || box.height < 1) window.unseen.push(event.target.outerHTML.slice(0, 120));
   });
   window.expected = all;
-  return all.length + 4 * all.filter((place) => /date|month|week|time/.test(place.type)).length;  // their parts are stops, too
+  window.parts = 4 * all.filter((place) => /date|month|week|time/.test(place.type)).length;  // their parts are stops, too, at most so many
+  return all.length + window.parts;
 }"""
 FOCUS_FOUND = """() => ({
   missed: window.expected.filter((one) => !window.focused.has(one)).map((one) => one.outerHTML.slice(0, 120)),
   unseen: window.unseen,
-  left: document.activeElement === document.body || document.activeElement === window.expected[0],
+  left: document.activeElement === document.body || window.expected.indexOf(document.activeElement) <= window.parts,
 })"""
 
 
