@@ -18,7 +18,7 @@ def test_each_line_of_the_text_has_its_anchor_and_each_sentence_leads_to_it(clie
         assert f'id="L{number}"' in text
         assert line.split('"')[0] in text
     place = small.policy.line("pools", "gpus")
-    assert f'<a href="#L{place}">gpus is shared by capacity_rate' in text
+    assert f'<a class="go" href="#L{place}" aria-label="Open gpus is shared by capacity_rate' in text
 
 
 def test_versions_tell_which_months_were_posted_by_them(clients: Clients, small: Project) -> None:
