@@ -8,24 +8,21 @@ python -m tests.browser PATH... [--project DIR] [--role viewer] [--dark] [--phon
 import argparse
 import re
 import tempfile
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from apportion.web.app import create_app
 from apportion.web.door.session import COOKIE
 from tests.web import world
 from tests.web.conftest import PEOPLE
+from tests.web.serving import serving as on_loopback
 
 CHROMIUM = "/usr/bin/chromium"
 WIDE, PHONE = (1280, 900), (390, 844)
-START_S = 30
 PATIENT_MS = 240_000  # a month of the demo is computed for its first explanation
 
 
@@ -51,20 +48,9 @@ class Served:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Served]:
-    """In a thread of this process, on a free port, for as long as it is needed."""
     app = create_app(folder)
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", server_header=False))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    until = time.monotonic() + START_S
-    while not server.started and time.monotonic() < until:
-        time.sleep(0.02)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        yield Served(f"http://127.0.0.1:{port}", folder, app)
-    finally:
-        server.should_exit = True
-        thread.join(START_S)
+    with on_loopback(app) as address:
+        yield Served(address, folder, app)
 
 
 def launch(playwright: Playwright) -> Browser:

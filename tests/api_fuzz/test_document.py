@@ -20,9 +20,9 @@ from apportion.web.app import create_app
 from apportion.web.door.session import COOKIE
 from tests.web import world
 from tests.web.conftest import PEOPLE
+from tests.web.pushing import STANZA
 
 EXAMPLES = 300 if os.environ.get("APPORTION_LONG") else 6  # of each kind, for each operation
-STANZA = '\n[[sources]]\nname = "pushed"\nkind = "push"\n'
 SLOW = {
     "what_if",
     "report_fairness",

@@ -173,10 +173,11 @@ def test_each_mark_of_a_quota_is_told_once_a_period(project: Project, receiver: 
     assert tell(project, TODAY) == 0
     deliver(project)
     said = [(one["team"], one["from"], one["mark"], one["limit"], one["estimated"]) for one in receiver.bodies]
-    assert said[:2] == [("vision", "2026-10-01", mark, "150", False) for mark in ("80", "95")]
+    of_vision = [one for one in said if one[0] == "vision"]
+    assert of_vision == [("vision", "2026-10-01", mark, "150", False) for mark in ("80", "95")]
     assert ("zebra", "2026-11-01", "80", "700", True) in said
     assert ("zebra", "2026-11-01", "95", "700", True) not in said
-    assert receiver.bodies[0]["used"] == "143.5"
+    assert {one["used"] for one in receiver.bodies if one["team"] == "vision"} == {"143.5"}
 
 
 def test_a_secret_is_shown_once_and_nowhere_else(project: Project, receiver: Receiver, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from apportion.books.doors import Person
@@ -36,10 +37,18 @@ def clients(small: Project) -> Clients:
 
 
 def clients_of(folder: Path) -> Clients:
-    app = create_app(folder)
+    return clients_at(create_app(folder))
 
+
+def clients_at(app: FastAPI) -> Clients:
     def client(role: str) -> TestClient:
         key = app.state.desk.books.doors.open_session(PEOPLE[role], 3600)
         return TestClient(app, OUR_HOST, cookies={COOKIE: key}, raise_server_exceptions=False)
 
     return client
+
+
+@pytest.fixture
+def entering(app: FastAPI) -> Clients:
+    """Somebody of a role, logged in at the server of one module."""
+    return clients_at(app)

@@ -20,24 +20,15 @@ from apportion.web.door.session import COOKIE
 from tests import loopback
 from tests.web import world
 from tests.web.conftest import PEOPLE
+from tests.web.pushing import ROW, STANZA, START
 from tests.web.serving import serving
-
-START = 1_791_000_000
-ROW = {
-    "workload": "w1",
-    "meter": "gpu",
-    "resource": "node-1",
-    "start_s": START,
-    "end_s": START + 3600,
-    "allocated": 504_000,
-}
 
 
 @pytest.fixture(scope="module")
 def project(small: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
     made = world.copied(small, tmp_path_factory.mktemp("client") / "project")
     with (made.folder / "apportion.toml").open("a") as file:
-        file.write('\n[[sources]]\nname = "pushed"\nkind = "push"\n')
+        file.write(STANZA)
     return apportion.open_project(made.folder)
 
 

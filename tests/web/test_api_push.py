@@ -18,18 +18,9 @@ from apportion.verbs.project import Project
 from apportion.verbs.push import Push, delivery_of, push
 from tests.web import world
 from tests.web.conftest import clients_of
+from tests.web.pushing import ROW, STANZA, START
 
 URL = "/api/v1/usage?source=pushed"
-START = 1_791_000_000
-ROW = {
-    "workload": "w1",
-    "meter": "gpu",
-    "resource": "node-1",
-    "start_s": START,
-    "end_s": START + 3600,
-    "allocated": 504_000,
-}
-STANZA = '\n[[sources]]\nname = "pushed"\nkind = "push"\n'
 
 
 @pytest.fixture(scope="module")

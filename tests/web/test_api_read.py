@@ -8,11 +8,11 @@ import pytest
 import apportion
 from apportion.reports.live import live_report
 from apportion.verbs.live import live
+from apportion.verbs.periods import today
 from apportion.verbs.pools import pool
 from apportion.verbs.project import Project
 from apportion.verbs.quota import quotas
 from apportion.verbs.statement import Wanted, statements
-from apportion.web.ask import today
 from tests.web import world
 from tests.web.conftest import Clients
 

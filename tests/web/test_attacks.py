@@ -34,7 +34,6 @@ from tests.web.serving import serving
 OF_ZEBRA = re.compile("zebra|halcyon|quagga|stripes|7777")
 HUGE = "9" * 5000
 MONTH = "period=2026-10"
-Entering = Callable[[str], TestClient]
 
 
 @pytest.fixture(scope="module")
@@ -55,20 +54,11 @@ def app(project: Project) -> FastAPI:
     return create_app(project.folder)
 
 
-@pytest.fixture
-def entering(app: FastAPI) -> Entering:
-    def client(role: str) -> TestClient:
-        key = app.state.desk.books.doors.open_session(PEOPLE[role], 3600)
-        return TestClient(app, OUR_HOST, cookies={COOKIE: key}, raise_server_exceptions=False, follow_redirects=False)
-
-    return client
-
-
 @pytest.mark.parametrize(
     "path",
     ["/disputes/3", "/disputes/3.json", "/api/v1/disputes/3", "/api/v1/adjustments", "/adjustments.json?" + MONTH],
 )
-def test_the_other_side_of_a_deal_is_not_named(path: str, entering: Entering) -> None:
+def test_the_other_side_of_a_deal_is_not_named(path: str, entering: Clients) -> None:
     """Neither in the list nor in what was explained when a dispute was opened; who pays for oneself may stand in one's own explanation."""
     told = entering("viewer").get(path).text
     assert "11" in told
@@ -77,7 +67,7 @@ def test_the_other_side_of_a_deal_is_not_named(path: str, entering: Entering) ->
     assert OF_ZEBRA.search(entering("finance").get(path).text)
 
 
-def test_a_dispute_that_is_opened_answers_no_more_than_it_tells_later(entering: Entering, project: Project) -> None:
+def test_a_dispute_that_is_opened_answers_no_more_than_it_tells_later(entering: Clients, project: Project) -> None:
     apportion.adjust(project, "2026-10", Wish(owner="zebra", sponsor="speech", amount="3.00", why="halcyon is young"))
     given = {"period": "2026-10", "what": "speech", "why": "too much"}
     made = entering("lead").post("/api/v1/disputes", json=given, headers={"Origin": OUR_HOST})
@@ -85,7 +75,7 @@ def test_a_dispute_that_is_opened_answers_no_more_than_it_tells_later(entering: 
     assert made.json()["evidence"]["steps"]
 
 
-def test_no_filter_tells_another_s_name_from_none(entering: Entering) -> None:
+def test_no_filter_tells_another_s_name_from_none(entering: Clients) -> None:
     words = {
         "team": "zebra",
         "department": "stripes",
@@ -112,7 +102,7 @@ def test_no_filter_tells_another_s_name_from_none(entering: Entering) -> None:
             assert (theirs.status_code, alike[0]) == (nobodys.status_code, alike[1]), asked[0]
 
 
-def test_the_days_of_the_overview_go_through_its_filters(entering: Entering, project: Project) -> None:
+def test_the_days_of_the_overview_go_through_its_filters(entering: Clients, project: Project) -> None:
     page = entering("finance").get(f"/overview.json?{MONTH}&where=pool%3Ddisks").json()
     [days, owners] = page["tables"]
     made = apportion.report(project, "showback", "2026-10", by="team", where=["pool=disks"])
@@ -152,23 +142,23 @@ def test_a_login_with_other_rights_ends_what_was_open_with_those_before(app: Fas
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("role", ["admin", "viewer"])
-def test_nothing_that_is_asked_breaks_a_page(role: str, path: str, entering: Entering) -> None:
+def test_nothing_that_is_asked_breaks_a_page(role: str, path: str, entering: Clients) -> None:
     assert entering(role).get(path).status_code < 500
 
 
-def test_days_without_end_make_no_token(entering: Entering) -> None:
+def test_days_without_end_make_no_token(entering: Clients) -> None:
     answer = sent(entering("viewer"), "/tokens", "/tokens", label="long", deeds="read", days=HUGE)
     assert (answer.status_code, "whole number" in answer.text) == (422, True)
 
 
-def test_the_same_form_twice_makes_one_token(entering: Entering, app: FastAPI) -> None:
+def test_the_same_form_twice_makes_one_token(entering: Clients, app: FastAPI) -> None:
     client = entering("viewer")
     answers = [sent(client, "/tokens", "/tokens", label="once", deeds="read", days="1") for _ in range(2)]
     assert [one.status_code for one in answers] == [200, 422]
     assert [one.label for one in app.state.desk.books.tokens.listed("ada")].count("once") == 1
 
 
-def test_a_form_without_a_stated_length_is_told_that_it_is_too_large(app: FastAPI, entering: Entering) -> None:
+def test_a_form_without_a_stated_length_is_told_that_it_is_too_large(app: FastAPI, entering: Clients) -> None:
     """Of a real server, as a browser would never send it."""
     client = entering("viewer")
     head = f"csrf={csrf(client)}&label=".encode()
@@ -184,7 +174,7 @@ def test_a_form_without_a_stated_length_is_told_that_it_is_too_large(app: FastAP
             assert line.recv(100).startswith(b"HTTP/1.1 413 ")
 
 
-def test_the_form_of_webhooks_adds_one(entering: Entering, app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_form_of_webhooks_adds_one(entering: Clients, app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
     """With just the fields that stand on the page."""
     monkeypatch.setitem(app.state.desk.project.settings.webhooks, "allow_private", True)
     client, hooks = entering("admin"), app.state.desk.books.hooks

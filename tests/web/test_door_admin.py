@@ -2,20 +2,15 @@
 
 import html
 import re
-from collections.abc import Callable
 
 import pytest
 from fastapi import FastAPI
-from fastapi.testclient import TestClient
 
 from apportion.verbs.project import Project
 from apportion.web.app import create_app
-from apportion.web.door.session import COOKIE
 from tests.web import world
-from tests.web.conftest import OUR_HOST, PEOPLE
+from tests.web.conftest import PEOPLE, Clients
 from tests.web.test_door_tokens import csrf_on
-
-Entering = Callable[[str], TestClient]
 
 
 @pytest.fixture(scope="module")
@@ -26,16 +21,7 @@ def app(small: Project, tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     return made
 
 
-@pytest.fixture
-def entering(app: FastAPI) -> Entering:
-    def client(role: str) -> TestClient:
-        key = app.state.desk.books.doors.open_session(PEOPLE[role], 3600)
-        return TestClient(app, OUR_HOST, cookies={COOKIE: key}, raise_server_exceptions=False)
-
-    return client
-
-
-def test_admin_pages_are_for_admins(entering: Entering) -> None:
+def test_admin_pages_are_for_admins(entering: Clients) -> None:
     paths = ("/admin", "/admin/tokens", "/admin/audit", "/admin/runs", "/admin/sources")
     for role in ("viewer", "lead", "finance", "nobody"):
         client = entering(role)
@@ -44,7 +30,7 @@ def test_admin_pages_are_for_admins(entering: Entering) -> None:
     assert {admin.get(path + form).status_code for path in paths for form in ("", ".json", ".csv")} == {200}
 
 
-def test_admin_shows_who_came_in_what_is_read_and_what_was_posted(app: FastAPI, entering: Entering) -> None:
+def test_admin_shows_who_came_in_what_is_read_and_what_was_posted(app: FastAPI, entering: Clients) -> None:
     admin = entering("admin")
     books = app.state.desk.books
     people = admin.get("/admin.json").json()["tables"][0]["rows"]
@@ -57,7 +43,7 @@ def test_admin_shows_who_came_in_what_is_read_and_what_was_posted(app: FastAPI, 
     assert [row["source"] for row in sources] == [source.name for source in app.state.desk.project.sources]
 
 
-def test_the_audit_log_is_paged_and_filtered(app: FastAPI, entering: Entering, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_audit_log_is_paged_and_filtered(app: FastAPI, entering: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("apportion.web.pages.audit.MOST", 5)
     admin = entering("admin")
     notes = app.state.desk.books.audit()
@@ -74,7 +60,7 @@ def test_the_audit_log_is_paged_and_filtered(app: FastAPI, entering: Entering, m
     assert "Nothing of that is noted" in admin.get("/admin/audit?who=nobody-here").text
 
 
-def test_ended_sessions_are_over_at_once(entering: Entering) -> None:
+def test_ended_sessions_are_over_at_once(entering: Clients) -> None:
     lead, admin = entering("lead"), entering("admin")
     assert lead.get("/overview.json").status_code == 200
     admin.post("/admin/sessions", data={"csrf": csrf_on(admin, "/admin"), "name": "grace"})

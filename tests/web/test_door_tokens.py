@@ -16,16 +16,14 @@ from apportion.errors import ApportionError
 from apportion.verbs.project import Project
 from apportion.web.app import create_app
 from apportion.web.door.granting import Wanted, at_the_terminal, granted
-from apportion.web.door.session import COOKIE
 from apportion.web.viewer import Deed, Role, token_viewer, viewer_of
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run  # noqa: PLC0414 - a fixture
 from tests.web import world
-from tests.web.conftest import OUR_HOST, PEOPLE
+from tests.web.conftest import OUR_HOST, Clients
 
 TEAMS = ("vision", "speech", "zebra", "platform")
 DAY = 86_400
-Entering = Callable[[str], TestClient]
 
 
 @pytest.fixture(scope="module")
@@ -36,15 +34,6 @@ def own(small: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="module")
 def app(own: Project) -> FastAPI:
     return create_app(own.folder)
-
-
-@pytest.fixture
-def entering(app: FastAPI) -> Entering:
-    def client(role: str) -> TestClient:
-        key = app.state.desk.books.doors.open_session(PEOPLE[role], 3600)
-        return TestClient(app, OUR_HOST, cookies={COOKIE: key}, raise_server_exceptions=False)
-
-    return client
 
 
 @pytest.fixture
@@ -87,7 +76,7 @@ def test_a_token_opens_api_and_files_and_sees_its_team_alone(
 
 
 @pytest.mark.parametrize("header", ["Bearer apportion_guessed", "Bearer ", "Basic YTpi", "Bearer", ""])
-def test_a_wrong_token_is_nobody_even_with_a_good_cookie(entering: Entering, header: str) -> None:
+def test_a_wrong_token_is_nobody_even_with_a_good_cookie(entering: Clients, header: str) -> None:
     client = entering("admin")
     assert client.get("/overview.json").status_code == 200
     answer = client.get("/overview.json", headers={"Authorization": header})
@@ -235,7 +224,7 @@ def test_what_a_token_may_is_what_it_was_given_and_its_owner_still_may() -> None
 
 @pytest.mark.parametrize("role", ["viewer", "lead", "finance", "admin"])
 def test_everybody_makes_tokens_for_themselves_and_sees_them_once(
-    entering: Entering, program: Callable[[str], TestClient], role: str
+    entering: Clients, program: Callable[[str], TestClient], role: str
 ) -> None:
     client = entering(role)
     data = {
@@ -258,7 +247,7 @@ def test_everybody_makes_tokens_for_themselves_and_sees_them_once(
     assert program(key).get("/overview.json").status_code == 401
 
 
-def test_tokens_of_others_are_the_admins_alone(app: FastAPI, entering: Entering) -> None:
+def test_tokens_of_others_are_the_admins_alone(app: FastAPI, entering: Clients) -> None:
     made(app, "somebody-else")
     number = app.state.desk.books.tokens.listed("somebody-else")[0].id
     lead, admin = entering("lead"), entering("admin")
@@ -288,7 +277,7 @@ def test_tokens_of_others_are_the_admins_alone(app: FastAPI, entering: Entering)
     ],
     ids=str,
 )
-def test_a_form_that_is_not_in_order_makes_nothing(app: FastAPI, entering: Entering, change: dict[str, str]) -> None:
+def test_a_form_that_is_not_in_order_makes_nothing(app: FastAPI, entering: Clients, change: dict[str, str]) -> None:
     client = entering("viewer")
     before = len(app.state.desk.books.tokens.listed())
     data = {
@@ -312,7 +301,7 @@ def test_a_token_makes_no_token(app: FastAPI, program: Callable[[str], TestClien
     assert client.post("/tokens", data=data).status_code == 403
 
 
-def test_what_is_done_on_pages_is_noted_with_the_name_of_who_did_it(app: FastAPI, entering: Entering) -> None:
+def test_what_is_done_on_pages_is_noted_with_the_name_of_who_did_it(app: FastAPI, entering: Clients) -> None:
     admin = entering("admin")
     entering("viewer")
     books = app.state.desk.books

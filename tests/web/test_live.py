@@ -12,9 +12,9 @@ import apportion
 from apportion.reports.live import BILLED, ESTIMATED, UNKNOWN, Estimate, live_report
 from apportion.reports.sums import grouped
 from apportion.verbs.live import live
+from apportion.verbs.periods import today
 from apportion.verbs.project import Project
 from apportion.verbs.reaches import asked_until, told_until
-from apportion.web.ask import today
 from tests.sources import making
 from tests.web import world
 from tests.web.conftest import Clients, clients_of

@@ -21,6 +21,13 @@ class Recent(Generic[Found]):
         self._kept: OrderedDict[Hashable, Found] = OrderedDict()
         self._lock = threading.Lock()
 
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+
     def get(self, key: Hashable, read: Callable[[], Found]) -> Found:
         with self._lock:
             found = self._kept.get(key)

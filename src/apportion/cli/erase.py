@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from apportion.cli.verb import Answer, Call, month_of, today, verb
+from apportion.cli.verb import Answer, Call, month_of, verb
+from apportion.verbs.periods import today
 
 if TYPE_CHECKING:
     from apportion.books.erase import Erased

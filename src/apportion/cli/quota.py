@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from apportion.cli.verb import OK, OVER_QUOTA, Answer, Call, today, verb
+from apportion.cli.verb import OK, OVER_QUOTA, Answer, Call, verb
+from apportion.verbs.periods import today
 
 
 def quota(

@@ -208,10 +208,10 @@ def live(
 
     Pools without a bill are charged at their last settled price. Nothing is posted; the last complete day and a straight line to the month's end are said.
     """
-    from apportion.cli.verb import today
     from apportion.render.sheet import report_sheet
     from apportion.reports.live import live_report, narrowed
     from apportion.verbs.live import live as estimate
+    from apportion.verbs.periods import today
     from apportion.verbs.report import read_filters
 
     made = narrowed(estimate(call.project(), today(), call.bar), read_filters(where or ()))
@@ -223,10 +223,10 @@ def anomalies(call: Call) -> Answer:
 
     Against its 28 days before and the same weekdays in them; days that are not complete are left out.
     """
-    from apportion.cli.verb import today
     from apportion.render.sheet import report_sheet
     from apportion.reports.anomaly import anomaly_report
     from apportion.verbs.anomalies import anomalies as found
+    from apportion.verbs.periods import today
 
     return Answer(report_sheet(anomaly_report(found(call.project(), today(), call.bar))))
 

@@ -7,7 +7,6 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -18,6 +17,7 @@ from apportion.cli.output import say, show, write
 from apportion.cli.progress import Bar
 from apportion.errors import InputError
 from apportion.model.times import parse_period, parse_periods
+from apportion.verbs.periods import today
 
 if TYPE_CHECKING:
     from apportion.model.times import Period
@@ -52,10 +52,6 @@ def month_of(text: str | None) -> str | None:
         except InputError as error:
             raise typer.BadParameter(f"{error.message}; {error.hint}") from error
     return text
-
-
-def today() -> date:
-    return datetime.now().astimezone().date()
 
 
 PERIOD = Annotated[

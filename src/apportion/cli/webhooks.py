@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from apportion.cli.verb import FAILED, OK, Answer, Call, today, verb
+from apportion.cli.verb import FAILED, OK, Answer, Call, verb
+from apportion.verbs.periods import today
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

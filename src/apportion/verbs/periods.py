@@ -1,7 +1,7 @@
 """Which months a verb is about: those asked for, else the newest that the books know."""
 
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, datetime
 
 from apportion.errors import ProjectError
 from apportion.model.times import Period, parse_period, parse_periods
@@ -29,3 +29,8 @@ def one(periods: list[Period], verb: str) -> Period:
 
 def label(periods: list[Period]) -> str:
     return str(periods[0]) if len(periods) == 1 else f"{periods[0]}..{periods[-1]}"
+
+
+def today() -> date:
+    """Where the program runs."""
+    return datetime.now().astimezone().date()

@@ -108,7 +108,7 @@ def known_teams(owners: pa.Table) -> list[str]:
     return [team for team in pc.unique(owners["team"]).to_pylist() if team not in SYSTEM_OWNERS]
 
 
-def is_of(path: str, seen: Collection[str], teams: Sequence[str]) -> bool:
+def is_of(path: str, seen: Collection[str], teams: Collection[str]) -> bool:
     """Whether an owner's path (TEAM/PROJECT/USER) is of a team that somebody sees. Names have slashes: where it could be of two, both must be."""
     maybe = [team for team in {*teams, *seen} if path == team or path.startswith(f"{team}/")]
     return bool(maybe) and all(team in seen for team in maybe)

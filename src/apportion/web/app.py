@@ -2,8 +2,6 @@
 
 import gc
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -12,6 +10,7 @@ from starlette.staticfiles import StaticFiles
 from apportion import __version__
 from apportion.web.api import API
 from apportion.web.api.document import add_document
+from apportion.web.beside import beside
 from apportion.web.desk import Desk
 from apportion.web.door import login
 from apportion.web.door.door import Door
@@ -20,8 +19,8 @@ from apportion.web.frame import STATIC
 from apportion.web.guards import add_guards
 from apportion.web.pages import ACTIONS, DOWNLOADS, ROUTES
 from apportion.web.routes import add_pages
-from apportion.web.telling import telling
-from apportion.web.warm import warming
+from apportion.web.telling import TELLING
+from apportion.web.warm import WARMING
 
 FOLDER = "APPORTION_SERVED"  # how several processes learn which project they serve
 
@@ -34,7 +33,7 @@ def create_app(folder: Path, *, warm: bool = False) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
-        lifespan=beside if warm else telling,
+        lifespan=beside(TELLING, WARMING) if warm else beside(TELLING),
     )
     app.state.desk = Desk(folder)
     app.state.door = Door(app.state.desk)
@@ -46,13 +45,6 @@ def create_app(folder: Path, *, warm: bool = False) -> FastAPI:
     add_document(app)
     add_pages(app, ROUTES, ACTIONS, DOWNLOADS)
     return app
-
-
-@asynccontextmanager
-async def beside(app: FastAPI) -> AsyncIterator[None]:
-    """What goes on beside the requests."""
-    async with telling(app), warming(app):
-        yield
 
 
 def served() -> FastAPI:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from functools import cached_property
 from urllib.parse import quote, urlencode
 
@@ -12,9 +11,10 @@ from apportion.model.times import Period
 from apportion.reports.groups import narrowed
 from apportion.reports.report import Record, Report
 from apportion.verbs.explaining.seen import ANOTHER
-from apportion.verbs.periods import asked, label
+from apportion.verbs.periods import asked, label, today
 from apportion.verbs.project import Project
 from apportion.verbs.report import posted_periods, report_from
+from apportion.verbs.search import is_of
 from apportion.web.desk import Desk
 from apportion.web.viewer import Deed, Viewer
 
@@ -66,8 +66,7 @@ class Ask:
         if self.viewer.teams is None:
             return True
         every = self.desk.kept("teams", lambda: frozenset({*self.project.policy.teams, *self.project.books.teams()}))
-        maybe = [team for team in every | self.viewer.teams if path == team or path.startswith(f"{team}/")]
-        return bool(maybe) and all(map(self.viewer.sees, maybe))
+        return is_of(path, self.viewer.teams, every)
 
     def called(self, path: str) -> str:
         """Who is on the other side of a deal is theirs to know only where they may see that team."""
@@ -158,7 +157,3 @@ def at(room: str, *names: str) -> str:
 def whole(path: str) -> str:
     """Where a name ends like a format, one more ending says that the page is meant; dots alone would be taken for a folder."""
     return path + ".html" if path.endswith((*FORMATS, "/.", "/..")) else path
-
-
-def today() -> date:
-    return datetime.now().astimezone().date()

@@ -1,10 +1,10 @@
 """Months computed again, for explanations and prices. A computation takes seconds and much memory: two are kept, and one is at work at a time."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
+from apportion.books.recent import Recent
 from apportion.model.times import Period
 from apportion.policy.document import Policy
 from apportion.verbs.plan import Computed, compute
@@ -18,7 +18,7 @@ class Bench:
     """Whoever asks for the same while it is computed waits for it, since a computed month's database answers one at a time anyhow."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, Computed] = OrderedDict()
+        self._kept: Recent[Computed] = Recent(KEPT)
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -33,13 +33,7 @@ class Bench:
     def compute(self, project: Project, period: Period, policy: Policy, pins: Pins) -> Computed:
         key = (str(period), policy.text, *pinned(pins), project.books.erasures())
         with self._lock:
-            found = self._kept.get(key)
-            if found is None:
-                found = self._kept[key] = compute(project, period, policy, pins).kept()
-            self._kept.move_to_end(key)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-            return found
+            return self._kept.get(key, lambda: compute(project, period, policy, pins).kept())
 
 
 def pinned(pins: Pins) -> tuple[Hashable, ...]:

@@ -1,17 +1,18 @@
 """The open project as pages and API read it. An answer is kept as long as the books stand where they stood, and made once however many ask."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from apportion.books.open import Books
+from apportion.books.recent import Recent
 from apportion.errors import ApportionError
 from apportion.model.times import Period
 from apportion.reports.report import Record
 from apportion.verbs.ground import Ground, Means, ground_of
+from apportion.verbs.periods import today
 from apportion.verbs.project import Project, open_project
 from apportion.verbs.report import read_record
 from apportion.verbs.settings import FILE
@@ -37,9 +38,9 @@ class Desk:
         with suppress(ApportionError):  # the same refusal is told to whoever asks for a page
             self._project.policy  # noqa: B018  # kept from now on
         self._state: Hashable = None
-        self._kept: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
-        self._finished: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
-        self._lasting: OrderedDict[Hashable, _Once[Any]] = OrderedDict()
+        self._kept: Kept = Recent(KEPT)
+        self._finished: Kept = Recent(FINISHED)
+        self._lasting: Kept = Recent(LASTING)
         self._lock = threading.Lock()
         self.verifying = Verifying()
         self.bench = Bench()
@@ -81,45 +82,38 @@ class Desk:
         return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else None for file in named)
 
     def state(self) -> Hashable:
-        return (self.books.state(), self._files())
+        """Another whenever something was recorded or edited, and every day: what is left of a month, or late, is told by the day."""
+        return (self.books.state(), self._files(), today())
 
     def kept(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """What `make` gives, made once while nothing is recorded and no file is edited."""
-        once: _Once[Answer] = self._current(self._kept, key, KEPT)
+        once: _Once[Answer] = self._current(self._kept, key)
         return once.get(make)
 
     def finished(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """The same for whole pages, which are many: they do not push out what they are made of."""
-        once: _Once[Answer] = self._current(self._finished, key, FINISHED)
+        once: _Once[Answer] = self._current(self._finished, key)
         return once.get(make)
 
-    def _current(self, kept: "Kept", key: Hashable, most: int) -> "_Once[Any]":
+    def _current(self, kept: "Kept", key: Hashable) -> "_Once[Any]":
         state = self.state()
         with self._lock:
             if state != self._state:
                 self._state = state
                 self._kept.clear()
                 self._finished.clear()
-            return recent(kept, key, most)
+            return kept.get(key, _Once)
 
     def lasting(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """The same for what takes long and depends on nothing but its key, whatever else is recorded meanwhile."""
         with self._lock:
-            once: _Once[Answer] = recent(self._lasting, key, LASTING)
+            once: _Once[Answer] = self._lasting.get(key, _Once)
         return once.get(make)
 
     def record(self, project: Project, periods: list[Period], until_s: int | None = None) -> Record:
         """As `verbs/report.read_record` reads it."""
         key = ("record", tuple(map(str, periods)), until_s)
         return self.kept(key, lambda: read_record(project, periods, until_s))
-
-
-def recent(kept: "Kept", key: Hashable, most: int) -> "_Once[Any]":
-    once = kept.setdefault(key, _Once())
-    kept.move_to_end(key)
-    while len(kept) > most:
-        kept.popitem(last=False)
-    return once
 
 
 class _Once(Generic[Answer]):
@@ -136,4 +130,4 @@ class _Once(Generic[Answer]):
             return self._made[0]
 
 
-Kept = OrderedDict[Hashable, _Once[Any]]
+Kept = Recent[_Once[Any]]

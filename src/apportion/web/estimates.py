@@ -9,9 +9,10 @@ from apportion.reports.anomaly import Anomaly
 from apportion.reports.live import Estimate, SourceReach, narrowed
 from apportion.verbs.anomalies import anomalies_beside
 from apportion.verbs.live import live
+from apportion.verbs.periods import today
 from apportion.verbs.report import read_filters
 from apportion.verbs.world import pins_of
-from apportion.web.ask import Ask, today
+from apportion.web.ask import Ask
 from apportion.web.desk import Desk
 from apportion.web.viewer import Deed
 
@@ -42,11 +43,11 @@ def estimate(ask: Ask) -> Estimate:
     return narrowed(made, read_filters(ask.filters))
 
 
-def anomalies(ask: Ask, team: str | None = None) -> list[Anomaly]:
+def anomalies(ask: Ask) -> list[Anomaly]:
     """Days that stand out, of teams that the viewer may see. What was credited or corrected counts too, so they are kept by where the books stand."""
     desk = ask.desk
-    found = desk.kept(("anomalies", today()), lambda: anomalies_beside(desk.project, whole_estimate(desk)))
-    return [one for one in found if ask.viewer.sees(one.team) and team in (None, one.team)]
+    found = desk.kept("anomalies", lambda: anomalies_beside(desk.project, whole_estimate(desk)))
+    return [one for one in found if ask.viewer.sees(one.team)]
 
 
 def state(ask: Ask) -> str:

@@ -71,7 +71,7 @@ def answer(request: Request, problem: Problem) -> Response:
         headers = {"Retry-After": RETRY_S} if problem.status == 503 else {}
         return JSONResponse(problem.model_dump(exclude_none=True), problem.status, headers, media_type=PROBLEM)
     said = [problem.detail, *([problem.hint] if problem.hint else [])]
-    return bare(request, problem.title, said, [Link("Overview", "/")], problem.status)
+    return bare(problem.title, said, [Link("Overview", "/")], problem.status)
 
 
 def about_policy(request: Request, error: PolicyError) -> tuple[str, str]:

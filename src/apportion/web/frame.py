@@ -106,11 +106,8 @@ def rendered(ask: Ask, page: Page, form: str) -> tuple[str, str]:
     return render(said.sheet(), form.removeprefix(".")), kind
 
 
-def bare(
-    request: Request, title: str, paragraphs: Sequence[str], links: Sequence[Link] = (), status: int = 200
-) -> HTMLResponse:
+def bare(title: str, paragraphs: Sequence[str], links: Sequence[Link] = (), status: int = 200) -> HTMLResponse:
     """A page for somebody who is not in, or about something that went wrong."""
-    del request
     text = (
         templates().get_template("bare.html").render(title=title, paragraphs=paragraphs, links=links, version=version())
     )

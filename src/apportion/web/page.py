@@ -176,11 +176,11 @@ class Page:
     refresh_s: int = 0
     goto: str = ""
     timeless: bool = False  # there is no month to choose: its path names it, or it is about all of them
-    searched: bool = False  # nothing of it may be kept: it has forms, or is about this very moment
+    fleeting: bool = False  # nothing of it may be kept: it is about this very moment, or shown once
 
     @property
     def is_kept(self) -> bool:
-        return not self.searched and not any(isinstance(block, Form) and block.post for block in self.blocks)
+        return not self.fleeting and not any(isinstance(block, Form) and block.post for block in self.blocks)
 
     def tables(self) -> list[Table]:
         return [rows.table for rows in map(rows_of, self.blocks) if rows]

@@ -4,7 +4,7 @@ A form that changes something posts to a route with a `deed` of its own, and ans
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from gzip import compress, decompress
 from urllib.parse import quote, unquote, urlencode
 
@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from apportion.books.audit import acting
 from apportion.errors import ProjectError
-from apportion.web.ask import DOTS, Ask, NotAllowedError, NotThereError, today, whole
+from apportion.web.ask import DOTS, Ask, NotAllowedError, NotThereError, whole
 from apportion.web.door.session import csrf_of, form_of, is_csrf, viewer_from
 from apportion.web.frame import Entry, asked_path, html, rendered, split_form
 from apportion.web.page import Page
@@ -46,7 +46,6 @@ class Action:
     path: str
     do: Doing
     deed: Deed
-    names: tuple[str, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +152,7 @@ def page_response(request: Request, ask: Ask, entries: Sequence[Entry], show: Ca
         unfinished.append(response)
         return b""
 
-    key = (asked_path(request), request.url.query, ask.viewer, csrf, today())
+    key = (asked_path(request), request.url.query, ask.viewer, csrf)
     packed = ask.desk.finished(key, make)
     if not packed:
         return unfinished[0] if unfinished else answered(ask, show(), entries, csrf)
@@ -173,7 +172,7 @@ def shown(route: Route, ask: Ask, names: Sequence[str]) -> Page:
     except ProjectError as error:
         if ask.viewer.teams or ask.viewer.teams is None or error.code != "nothing-matches":
             raise
-        return Page("nothing-yet", "There is nothing for you to see yet.", (), searched=True)
+        return Page("nothing-yet", "There is nothing for you to see yet.", (), fleeting=True)
 
 
 def names_in(pattern: str, path: str) -> list[str]:

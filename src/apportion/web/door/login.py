@@ -41,28 +41,25 @@ def login(request: Request, link: str = "", to: str = "") -> Response:
         return RedirectResponse("/login/start?" + urlencode({"to": ours(to)}), 303)
     if door.web.login == "oidc":
         return bare(
-            request,
             "Nobody is logged in here",
             ["You log in with your organisation's account."],
             [Link("Log in", "/login/start")],
         )
     if door.web.login == "proxy":
         return by_proxy(request, to)
-    return no_link(request)
+    return no_link()
 
 
 def by_link(request: Request, link: str, to: str) -> Response:
     if waiting := too_many(request):
         return waiting
     person = person_of_link(door_of(request).desk.books.doors, link)
-    return (
-        with_session(request, person, to) if person else no_link(request, "That link was used already, or is too old.")
-    )
+    return with_session(request, person, to) if person else no_link("That link was used already, or is too old.")
 
 
-def no_link(request: Request, *said: str) -> Response:
+def no_link(*said: str) -> Response:
     told = [*said, "Start `apportion serve` in a terminal and open the link that it prints; a link is good once."]
-    return bare(request, "Nobody is logged in here", told, status=401)
+    return bare("Nobody is logged in here", told, status=401)
 
 
 def by_proxy(request: Request, to: str) -> Response:
@@ -74,7 +71,7 @@ def by_proxy(request: Request, to: str) -> Response:
             "You log in at the proxy in front of these pages, which did not say who you are.",
             "Open them at their own address.",
         ]
-        return bare(request, "Nobody is logged in here", said, status=401)
+        return bare("Nobody is logged in here", said, status=401)
     return with_session(request, person, to)
 
 
@@ -91,7 +88,7 @@ def start(request: Request, to: str = "") -> Response:
             provider.login_url(asked, door.desk.books.doors.give_ticket(UNDER_WAY, value, UNDER_WAY_S)), 303
         )
     except ApportionError as error:
-        return failed(request, error)
+        return failed(error)
     give(request, response, browser_cookie(request), browser, UNDER_WAY_S)
     return response
 
@@ -110,7 +107,7 @@ def callback(request: Request, code: str = "", state: str = "", iss: str = "", e
         asked = Asked(under_way["nonce"], under_way["verifier"], under_way["redirect"])
         person = person_of(provider.claims(code, asked), door_of(request).web)
     except ApportionError as refused:
-        return failed(request, refused)
+        return failed(refused)
     response = with_session(request, person, under_way["to"])
     take_back(request, response, browser_cookie(request))
     return response
@@ -133,9 +130,9 @@ def provider_of(request: Request) -> Provider:
     return provider
 
 
-def failed(request: Request, error: ApportionError) -> Response:
+def failed(error: ApportionError) -> Response:
     said = [error.message, *([error.hint] if error.hint else [])]
-    return bare(request, "You are not logged in", said, [Link("Try again", "/login")], 401)
+    return bare("You are not logged in", said, [Link("Try again", "/login")], 401)
 
 
 def too_many(request: Request) -> Response | None:
@@ -144,9 +141,7 @@ def too_many(request: Request) -> Response | None:
     wait = door.attempts.take(client_address(request, door.web.proxy))
     if not wait:
         return None
-    response = bare(
-        request, "Too many logins", [f"There were many from where you are. Try again in {wait} s."], status=429
-    )
+    response = bare("Too many logins", [f"There were many from where you are. Try again in {wait} s."], status=429)
     response.headers["Retry-After"] = str(wait)
     return response
 
@@ -195,7 +190,7 @@ def logged_out(request: Request) -> Response:
     except ApportionError:
         there = ""  # it does not answer; here they are logged out
     links = [*([Link("Log out at your organisation, too", there)] if there else []), Link("Log in again", "/login")]
-    response = bare(request, "You are logged out", ["Whoever uses this browser next sees nothing of yours."], links)
+    response = bare("You are logged out", ["Whoever uses this browser next sees nothing of yours."], links)
     if there:
         response.headers["Refresh"] = f"2; url={there}"
     return response

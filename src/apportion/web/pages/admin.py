@@ -41,7 +41,7 @@ def admin(ask: Ask) -> Page:
         (Figures(figures), *people_blocks(people), login_block(ask)),
         "apportion audit --what login",
         timeless=True,
-        searched=True,
+        fleeting=True,
     )
 
 
@@ -103,7 +103,7 @@ def sources(ask: Ask) -> Page:
     said = f", of which {silent} never delivered" if silent else ""
     title = f"{counted(len(rows), 'source')} of apportion.toml{said}."
     block = Rows(table, "Sources", {"source": ["/health"] * len(rows)}, empty="apportion.toml names no source.")
-    return Page("sources", title, (block,), "apportion check", crumbs=(HOME,), timeless=True, searched=True)
+    return Page("sources", title, (block,), "apportion check", crumbs=(HOME,), timeless=True, fleeting=True)
 
 
 def runs(ask: Ask) -> Page:
@@ -126,7 +126,7 @@ def runs(ask: Ask) -> Page:
     title = f"{counted(len(found), 'run')} of the ledger, the newest first."
     links = {"period": [f"/?period={one.period}" for one in found]}
     block = Rows(table, "Runs", links, empty="Nothing is posted yet.")
-    return Page("runs", title, (block,), "apportion audit --what run", crumbs=(HOME,), timeless=True, searched=True)
+    return Page("runs", title, (block,), "apportion audit --what run", crumbs=(HOME,), timeless=True, fleeting=True)
 
 
 def plain_table(names: str, rows: tuple[tuple[Cell, ...], ...], *more: Column) -> Table:

@@ -32,7 +32,7 @@ def audit(ask: Ask) -> Page:
     if len(found) > MOST:
         blocks.append(Prose(links=(Link("Earlier notes", address(who=who, what=what, before=str(shown[-1][0]))),)))
     command = "apportion audit" + (f" --what {what!r}" if " " in what else f" --what {what}" if what else "")
-    return Page("audit", title(shown, who, what), tuple(blocks), command, crumbs=(HOME,), timeless=True, searched=True)
+    return Page("audit", title(shown, who, what), tuple(blocks), command, crumbs=(HOME,), timeless=True, fleeting=True)
 
 
 def question(who: str, what: str) -> Form:

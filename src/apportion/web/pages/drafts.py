@@ -75,7 +75,7 @@ def one_draft(ask: Ask, number: str) -> Page:
         blocks += whole(ask, found)
     blocks += decisions(ask, found)
     crumbs = (Link("Policy", ask.link("/policy")), Link("Drafts", ask.link("/drafts")))
-    return Page("draft", title, tuple(blocks), f"apportion draft show {found.number}", crumbs=crumbs, searched=True)
+    return Page("draft", title, tuple(blocks), f"apportion draft show {found.number}", crumbs=crumbs, fleeting=True)
 
 
 def visible(ask: Ask, number: str) -> Proposal:

@@ -197,7 +197,7 @@ def owner(ask: Ask) -> Page:
         except ApportionError as error:
             blocks.append(Prose((error.message, error.where, error.hint), "That rule cannot be written", tone="bad"))
     crumbs = (Link("Data health", ask.link("/health")),)
-    return Page("owner", title, tuple(blocks), "apportion whatif --policy FILE", crumbs=crumbs, searched=True)
+    return Page("owner", title, tuple(blocks), "apportion whatif --policy FILE", crumbs=crumbs, fleeting=True)
 
 
 def previewed(ask: Ask, rule: NewOwner, place: str) -> tuple[str, list[Block]]:

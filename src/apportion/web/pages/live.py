@@ -1,14 +1,11 @@
 """`/live`: what does the running month come to so far?"""
 
-from dataclasses import replace
-
 from apportion.errors import ApportionError
-from apportion.model.currencies import is_money
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.render.chart import colours, number, stacked_days
 from apportion.render.sheet import Table, report_sheet
 from apportion.reports.anomaly import anomaly_report
-from apportion.reports.live import BILLED, Estimate, by_day, live_report, narrowed, price_text, projected
+from apportion.reports.live import BILLED, Estimate, by_day, live_report, price_text, projected
 from apportion.reports.report import Column, Report
 from apportion.reports.sums import total
 from apportion.reports.words import shown
@@ -47,7 +44,7 @@ def live(ask: Ask) -> Page:
         about={"state": state(ask), **by_team.more},
         timeless=True,
         refresh_s=ASK_AGAIN_S,
-        searched=True,
+        fleeting=True,
     )
 
 
@@ -146,41 +143,10 @@ def sources(made: Estimate) -> Rows:
     return Rows(Table(columns, rows), "How far the data reaches")
 
 
-def live_block(ask: Ask, team: str | None = None) -> tuple[Block, ...]:
-    """For other pages: what the running month comes to, or nothing where there is none beside what is posted."""
-    try:
-        made = estimate(replace(ask, query={}))
-    except ApportionError:
-        return ()
-    made = narrowed(made, {"team": [team]}) if team else made
-    if str(made.period) in ask.known_months or not len(made.rows):
-        return ()
-    sections = [one for one in live_report(made).sections if is_money(one.currency)]
-    here = ask.link("/live", period=None, where=[f"team={team}"] if team else None)
-    items = []
-    for section in sections:
-        straight = projected(made, section.currency)
-        items.append(
-            Figure(
-                f"{made.period} so far, estimated",
-                shown(section.bill, section.currency),
-                here,
-                f"complete to {made.complete_to or 'no day yet'}",
-            )
-        )
-        if straight is not None:
-            items.append(
-                Figure(
-                    f"{made.period} projected, estimated", shown(straight, section.currency), here, "a straight line"
-                )
-            )
-    return (Figures(tuple(items)),) if items else ()
-
-
-def anomaly_block(ask: Ask, team: str | None = None) -> tuple[Block, ...]:
+def anomaly_block(ask: Ask) -> tuple[Block, ...]:
     """Days that stand out, or nothing."""
     try:
-        found = anomalies(ask, team)
+        found = anomalies(ask)
     except ApportionError:
         return ()
     if not found:

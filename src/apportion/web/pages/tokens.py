@@ -58,7 +58,7 @@ def page(ask: Ask, title: str, found: tuple[Token, ...], path: str) -> Page:
             Form(f"{path}/revoke", (Input("token", "Token", choices=ending),), "Revoke it", "Revoke a token", says=says)
         )
     crumbs = (HOME,) if path == ALL else ()
-    return Page("tokens", title, tuple(blocks), "apportion token list", crumbs=crumbs, timeless=True, searched=True)
+    return Page("tokens", title, tuple(blocks), "apportion token list", crumbs=crumbs, timeless=True, fleeting=True)
 
 
 def making(ask: Ask, path: str) -> Form:
@@ -99,7 +99,7 @@ def make_token(ask: Ask, form: Mapping[str, str]) -> Page:
     used = f"{key}\n\nAuthorization: Bearer {key}"
     block = Prose(said, made.label, used, (Link("Tokens", ask.path),), "good")
     return Page(
-        "token", f"Token {made.id} is good until {instant_text(made.until_s)}.", (block,), timeless=True, searched=True
+        "token", f"Token {made.id} is good until {instant_text(made.until_s)}.", (block,), timeless=True, fleeting=True
     )
 
 

@@ -32,7 +32,7 @@ def page(ask: Ask, *first: Block) -> Page:
         tuple([*blocks, changing(live)] if live else blocks),
         command="apportion webhooks list",
         crumbs=(Link("Admin", "/admin"),),
-        searched=True,
+        fleeting=True,
         timeless=True,
     )
 

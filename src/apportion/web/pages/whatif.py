@@ -58,7 +58,7 @@ def what_if(ask: Ask) -> Page:
     except ApportionError as error:
         title = "That policy cannot be computed."
         blocks.append(Prose((error.message, error.where, error.hint), tone="bad"))
-    return Page("what-if", title, tuple(blocks), command, searched=True)
+    return Page("what-if", title, tuple(blocks), command, fleeting=True)
 
 
 def asked_text(ask: Ask) -> Asked | None:
