@@ -34,6 +34,7 @@ from tests.web.serving import serving
 OF_ZEBRA = re.compile("zebra|halcyon|quagga|stripes|7777")
 HUGE = "9" * 5000
 MONTH = "period=2026-10"
+Way = Callable[[TestClient], Any]
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +219,7 @@ def test_of_two_who_settle_at_once_one_does(small: Project, tmp_path: Path) -> N
     keys = [books.doors.open_session(PEOPLE[role], 60) for role in ("finance", "admin")]
     clients = [TestClient(made, OUR_HOST, cookies={COOKIE: key}, follow_redirects=False) for key in keys]
     form = {"outcome": "credited", "why": "agreed", "other": "platform", "amount": "1.00"}
-    ways: list[Callable[[TestClient], Any]] = [
+    ways: list[Way] = [
         lambda client: client.post("/disputes/1/settle", data={"csrf": csrf(client), **form}),
         lambda client: client.post("/drafts/1/drop", data={"csrf": csrf(client), "why": "no"}),
         lambda client: client.post(
