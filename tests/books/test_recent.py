@@ -27,7 +27,7 @@ def test_no_more_are_kept_than_told() -> None:
 
 
 def test_postings_are_read_once_until_the_ledger_moves(books: Books) -> None:
-    books.months.most = 4
+    books.months.kept.most = 4
     books.post(run(books, [("vision", "10")], "10"))
     first = books.posted(MONTH)
     assert books.posted(MONTH) is first
@@ -39,6 +39,20 @@ def test_postings_are_read_once_until_the_ledger_moves(books: Books) -> None:
     now = books.posted(MONTH)
     assert now["team"].to_pylist() == ["vision"]
     assert [str(amount) for amount in now["amount"].to_pylist()] == ["11.000000000000000000"]
+
+
+def test_what_was_posted_since_is_added_to_what_was_read(books: Books) -> None:
+    """As if all were read anew, whatever was posted: more to one, somebody new, another until nothing is left."""
+    books.months.kept.most = 4
+    books.post(run(books, [("vision", "10"), ("speech", "5")], "15"))
+    books.posted(MONTH)
+    moved = [("vision", "2"), ("new", "3"), ("speech", "-5")], [("vision", "-1")]
+    for n, (rows, bill) in enumerate(zip(moved, ("15", "14"), strict=True)):
+        books.post(run(books, rows, bill, run_id=f"more {n}"))
+        kept, then = books.posted(MONTH), books.months.kept
+        books.months.kept = Recent(0)
+        assert kept.equals(books.posted(MONTH))
+        books.months.kept = then
 
 
 def test_unless_somebody_serves_postings_are_read_each_time(books: Books) -> None:

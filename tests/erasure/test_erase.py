@@ -199,7 +199,7 @@ def test_what_was_cut_short_after_its_commit_is_finished_by_the_next(
 
 
 def test_whoever_keeps_postings_in_memory_shows_no_name_that_was_taken_out(project: Project) -> None:
-    project.books.months.most = 4
+    project.books.months.kept.most = 4
     assert users(project, JULY) == {*OLD, "carol"}
     erase(project)
     assert all(name.startswith("user-") for name in users(project, JULY))

@@ -27,13 +27,14 @@ from apportion.books.gc import collect
 from apportion.books.hooks import Hooks
 from apportion.books.ingest import ingest
 from apportion.books.locks import Locks
+from apportion.books.months import Months
 from apportion.books.names import Names
 from apportion.books.post import post
 from apportion.books.proposals import Proposals
 from apportion.books.pseudonyms import Asked
 from apportion.books.publish import published, versions
 from apportion.books.pushes import Pushes
-from apportion.books.recent import Recent, standing
+from apportion.books.recent import Recent
 from apportion.books.shapes import (
     CLOSE,
     COMPUTED,
@@ -71,7 +72,7 @@ class Books:
         self.names = names
         self.engine = evidence.engine
         self.locks = locks
-        self.months: Recent[pa.Table] = Recent(0)  # of postings: large, so none unless a server says how many
+        self.months = Months()
         self._files: Recent[list[str]] = Recent(SNAPSHOTS)
         self.doors = Doors(self.engine)
         self.hooks = Hooks(self.engine)
@@ -89,6 +90,12 @@ class Books:
     def inputs(self) -> dict[str, TableVersion]:
         with spoken(), reading(self.engine) as connection:
             return versions(connection)
+
+    def snapshot(self, table: str) -> int:
+        """The one that is published now."""
+        with spoken(), reading(self.engine) as connection:
+            now: int = published(connection, table).snapshot_id
+            return now
 
     def files(self, table: str, snapshot_id: int | None = None) -> list[str]:
         """The Parquet files of a published snapshot, the current one if none is named. An empty table has none."""
@@ -240,9 +247,7 @@ class Books:
     def posted(self, period: str | None = None, *, kinds: Sequence[str] = (), as_of_s: int | None = None) -> pa.Table:
         """Of all periods or one; of all kinds of runs or some; as they stood at a second, or now."""
         with spoken(), reading(self.engine) as connection:
-            which = (None if period is None else str(period), kinds, as_of_s)
-            key = (standing(connection), which[0], ledger.added_runs(connection, *which))
-            return self.months.get(key, lambda: ledger.read_posted(connection, *which))
+            return self.months.get(connection, None if period is None else str(period), kinds, as_of_s)
 
     def booked(self, period: str) -> Iterator[pa.Table]:
         """What a period holds, a day at a time, with the kind of its runs and the closed period that they are about; all of one moment."""

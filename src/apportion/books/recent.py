@@ -5,11 +5,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-from sqlalchemy import Connection, func, select
-
-from apportion.books import record
-from apportion.books.ledger import read_head
-
 Found = TypeVar("Found")
 
 
@@ -28,6 +23,10 @@ class Recent(Generic[Found]):
         with self._lock:
             self._kept.clear()
 
+    def peek(self, key: Hashable) -> Found | None:
+        with self._lock:
+            return self._kept.get(key)
+
     def get(self, key: Hashable, read: Callable[[], Found]) -> Found:
         with self._lock:
             found = self._kept.get(key)
@@ -38,10 +37,3 @@ class Recent(Generic[Found]):
             while len(self._kept) > self.most:
                 self._kept.popitem(last=False)
         return found
-
-
-def standing(connection: Connection) -> tuple[Hashable, ...]:
-    """Another whenever a posted row may be another, or show another name."""
-    names = (record.plans.c.seq, record.erasures.c.number)
-    numbers = connection.execute(select(*(select(func.max(column)).scalar_subquery() for column in names))).one()
-    return (read_head(connection), *numbers)

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.kinds import Codes, kinds
 from apportion.model.rows import MONEY, TEXT, table
 from apportion.model.times import Period
 from apportion.verbs.project import Project
@@ -16,12 +18,10 @@ RUNS = table(
 )  # fmt: skip
 
 
-def charged_runs(project: Project, period: Period, bills: Mapping[str, str], until_s: int | None = None) -> pa.Table:
-    """Sums by run and owner, now or as they were at some second; what is of no workload is left out. `bills`: the currency of each."""
-    books = project.books
-    at = None if until_s is None else books.charges_then(until_s)
+def charged_runs(project: Project, period: Period, bills: Mapping[str, str], snapshot: int | None = None) -> pa.Table:
+    """Sums by run and owner, now or by a snapshot of the charges; what is of no workload is left out. `bills`: the currency of each."""
     columns = ["bill", *OWNER, "workload", "amount", "waste"]
-    rows = books.scan("charges", at, columns=columns, where=pc.field("period") == str(period))
+    rows = project.books.scan("charges", snapshot, columns=columns, where=pc.field("period") == str(period))
     rows = rows.filter(pc.not_equal(rows["workload"], ""))
     if not len(rows) or not bills:
         return RUNS.empty_table()
@@ -34,11 +34,25 @@ def charged_runs(project: Project, period: Period, bills: Mapping[str, str], unt
 
 def runs_of(project: Project, workloads: pa.ChunkedArray) -> pa.Table:
     """Workload, run and name, once each: where sources differ the first, by name, is heard."""
-    known = project.books.scan(
-        "workloads",
-        columns=["workload", "run", "name", "source"],
-        where=pc.field("workload").isin(pc.unique(workloads)),
-    )
-    order = known.sort_by([("workload", "ascending"), ("source", "ascending")])
-    first = order.group_by("workload", use_threads=False).aggregate([("run", "first"), ("name", "first")])
-    return first.rename_columns([name.removesuffix("_first") for name in first.column_names])
+    known = project.books.scan("workloads", columns=["workload", "run", "name", "source"])
+    known = known.filter(pc.is_in(known["workload"], pc.unique(workloads)))  # quicker than where it is read
+    order = known.sort_by("source") if len(pc.unique(known["source"])) > 1 else known
+    return order.select(["workload", "run", "name"]).take(pa.array(kinds([order["workload"]], len(order)).first))
+
+
+def leading(runs: pa.Table, most: int) -> pa.Table:
+    """Those among the `most` that were charged most to their team, their project or their user: all that a page shows of many."""
+    order = runs.sort_by([("amount", "descending"), ("run", "ascending")])
+    kept = np.zeros(len(order), np.bool_)
+    for keys in (("team",), ("team", "project"), ("team", "user")):
+        kept |= places(kinds((order[name] for name in ("currency", *keys)), len(order)).of) < most
+    return order.filter(pa.array(kept))
+
+
+def places(of: Codes) -> Codes:
+    """Of each row how many of its kind stand before it."""
+    order = np.argsort(of, kind="stable")
+    inside = of[order]
+    found = np.empty(len(of), np.int64)
+    found[order] = np.arange(len(of)) - np.searchsorted(inside, inside)
+    return found

@@ -7,10 +7,10 @@ from apportion.model.times import Period
 from apportion.reports.statement.build import changed
 from apportion.reports.statement.shape import Change
 from apportion.reports.statement.sums import Sums, added, single
+from apportion.verbs.held import Holding, held_in
 from apportion.verbs.project import Project
 from apportion.verbs.statement import BILLED, Wanted, issued
 from apportion.verbs.stating.gather import moved, shelf_of
-from apportion.verbs.stating.working import work
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,15 @@ class Moved:
     changes: tuple[Change, ...]
 
 
-def teams_moved(project: Project, period: Period, until_s: int | None = None) -> list[Moved]:
+def teams_moved(
+    project: Project, period: Period, until_s: int | None = None, holding: Holding = held_in
+) -> list[Moved]:
     """Of every team and currency of money: as it was issued when the month was closed, else as a statement would say it now."""
     closed = project.books.closed(str(period))
     if closed is not None and closed.documents and (until_s is None or closed.closed_s <= until_s):
         said = issued(project, closed, Wanted(period))
         return [Moved(one.owner, one.currency, one.digits, one.owed, one.before, one.changes) for one in said]
-    shelf = shelf_of(project, until_s)
+    shelf = shelf_of(project, until_s, holding)
     month, before = shelf.month(period), shelf.month(period.previous)
     if month is None:
         return []
@@ -39,8 +41,7 @@ def teams_moved(project: Project, period: Period, until_s: int | None = None) ->
     past: Sums = {}
     sums: Sums = {}
     if before is not None:
-        own = work(project, month.policy, period, month.minor, shelf.charges)
-        past, sums = added(before.placed, BILLED), added(moved(shelf, month, before, own), BILLED, ["driver", "pool"])
+        past, sums = added(before.placed, BILLED), added(moved(shelf, month, before), BILLED, ["driver", "pool"])
     return [
         Moved(
             "/".join(key[1:]),

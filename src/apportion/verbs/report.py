@@ -6,7 +6,6 @@ from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from apportion.books.shapes import CLOSE, PLAN
 from apportion.errors import ProjectError
@@ -16,13 +15,14 @@ from apportion.reports.carbon import carbon
 from apportion.reports.corrections import report_corrections
 from apportion.reports.coverage import coverage
 from apportion.reports.groups import DIMENSIONS, Where, names, narrowed, where_text
-from apportion.reports.held import READ, held
+from apportion.reports.held import held
 from apportion.reports.idle import idle
 from apportion.reports.report import Record, Report
 from apportion.reports.showback import showback
 from apportion.reports.trend import trend
 from apportion.verbs.agreement import basis_of, policy_of_version
 from apportion.verbs.corrections import corrected
+from apportion.verbs.held import Holding, held_in
 from apportion.verbs.periods import label
 from apportion.verbs.project import Project
 from apportion.verbs.settings import nearest
@@ -142,7 +142,9 @@ def policies_posted(project: Project, periods: list[Period], until_s: int | None
     return {run.period: run.policy_version for run in runs}
 
 
-def read_record(project: Project, periods: list[Period], until_s: int | None = None) -> Record:
+def read_record(
+    project: Project, periods: list[Period], until_s: int | None = None, holding: Holding = held_in
+) -> Record:
     """The posted rows of some months, now or as they were. A month without any is an error with its remedy, not an empty page."""
     books = project.books
     tables = [books.posted(str(period), as_of_s=until_s).select(POSTINGS.names) for period in periods]
@@ -155,12 +157,11 @@ def read_record(project: Project, periods: list[Period], until_s: int | None = N
             + (f"; posted: {', '.join(some)}" if some else ""),
         )
     names = {policy.version: policy.name for policy in books.policies()}
-    wanted = {str(period) for period in periods}
     runs = [run for run in books.runs() if until_s is None or run.posted_s <= until_s]
     versions = policies_posted(project, periods, until_s)
     policies = tuple(f"{names.get(version, '?')}@{version[:12]}" for version in dict.fromkeys(versions.values()))
     at = None if until_s is None else books.charges_then(until_s)
-    charges = books.scan("charges", at, columns=READ, where=pc.field("period").isin(sorted(wanted)))
+    charges = holding(project, [str(period) for period in periods], at)
     return Record(label(periods), pa.concat_tables(tables), runs[-1].head_after, policies, charges)
 
 

@@ -35,6 +35,7 @@ KINDS = (*OWNED, "run", "posting", "statement", "dispute")
 SYSTEM = pa.array(SYSTEM_OWNERS, TEXT)
 Teams = frozenset[str] | None  # those that somebody may see; None for all
 Row = dict[str, Any]
+Named = tuple[pa.Table, pa.Table]  # runs, and teams
 Ranks = npt.NDArray[np.int64]
 
 
@@ -114,7 +115,14 @@ def is_of(path: str, seen: Collection[str], teams: Collection[str]) -> bool:
     return bool(maybe) and all(team in seen for team in maybe)
 
 
-def catalogue(project: Project) -> Catalogue:
+def catalogue(project: Project, work: Named | None = None) -> Catalogue:
+    """`work` where the caller has it already."""
+    books, (runs, teams) = project.books, work or named_work(project)
+    return Catalogue(books.owners(), runs, teams, tuple(books.invoices()), tuple(books.disputes()))
+
+
+def named_work(project: Project) -> Named:
+    """Every run by its names, and whose each is: by the evidence and the policies alone, whatever is posted."""
     books = project.books
     runs = books.scan("workloads", columns=[*RUNS, "start_s", "end_s"])
     paid = charged(project)
@@ -122,7 +130,7 @@ def catalogue(project: Project) -> Catalogue:
     few = kinds((runs[name] for name in RUNS), len(runs)).first
     some = runs.select(list(RUNS)).take(pa.array(few))
     joined = teams.join(some.select(["workload", "run"]), "workload").group_by(["run", "team"]).aggregate([])
-    return Catalogue(books.owners(), lowered(some), joined, tuple(books.invoices()), tuple(books.disputes()))
+    return lowered(some), joined
 
 
 def lowered(runs: pa.Table) -> pa.Table:

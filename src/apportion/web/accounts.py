@@ -8,7 +8,6 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TypeVar
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.errors import ProjectError
@@ -21,12 +20,11 @@ from apportion.reports.groups import NOBODY, exactly, narrowed
 from apportion.reports.report import Cell, Column, Record
 from apportion.reports.sums import ZERO, grouped, share_of
 from apportion.reports.words import percent, shown
-from apportion.verbs.charged import charged_runs
 from apportion.verbs.report import end_of, read_filters, report_from
-from apportion.verbs.search import Catalogue, catalogue
 from apportion.web.ask import Ask, at
 from apportion.web.page import Block, Chart, Figure, Figures, Rows
 from apportion.web.tables import fronted
+from apportion.web.work import costly_runs, shared
 
 Answer = TypeVar("Answer")
 BEFORE, BUDGET = "#8a9299", "#a8321f"
@@ -96,12 +94,6 @@ def earlier(ask: Ask, month: Period, keys: Mapping[str, str]) -> Record | None:
 
 def until_s(ask: Ask) -> int | None:
     return end_of(ask.project, ask.one("as_of")) if ask.one("as_of") else None
-
-
-def known_names(ask: Ask) -> Catalogue:
-    """Every name that the viewer may see."""
-    whole = ask.desk.kept("catalogue", lambda: catalogue(ask.project))
-    return ask.desk.kept(("catalogue", ask.viewer.teams), lambda: whole.within(ask.viewer.teams))
 
 
 def strip(mine: Owned, made: Account, explained: str, more: Sequence[Figure] = ()) -> Figures:
@@ -215,41 +207,23 @@ def named_link(mine: Owned, by: str, name: str) -> str:
 
 def costliest(mine: Owned, currency: str) -> Rows | None:
     """The runs that were charged the most. Those that are also of teams that the viewer does not see are named and lead nowhere."""
-    ask, until = mine.ask, until_s(mine.ask)
-    every = ask.desk.kept(
-        ("charged runs", str(ask.month), until),
-        lambda: charged_runs(
-            ask.project, ask.month, currencies(ask.desk.record(ask.project, [ask.month], until)), until
-        ),
-    )
-    own = seen_runs(ask, every)
+    ask = mine.ask
+    own = costly_runs(ask, until_s(ask))
     for name, value in mine.keys.items():
         own = own.filter(pc.equal(own[name], value))
     found = top_runs(own, currency)
     if not found or mine.ask.query.get("where"):
         return None
-    theirs = set(pc.unique(known_names(ask).runs["run"]).to_pylist()) & {str(row["run"]) for row in found}
+    closed = shared(ask, {str(row["run"]) for row in found})
     columns = tuple(column for column in RUNS if column.name not in mine.keys)
     rows = tuple(tuple(row[column.name] for column in columns) for row in found)
-    hrefs = [ask.link(at("/runs", str(row["run"])), where=None) if row["run"] in theirs else "" for row in found]
+    hrefs = [ask.link(at("/runs", str(row["run"])), where=None) if row["run"] not in closed else "" for row in found]
     return Rows(
         fronted(Table(columns, rows, (), currency), "run", "amount"),
         "Runs that cost most",
         {"run": hrefs, "amount": hrefs},
         bars="amount",
     )
-
-
-def currencies(record: Record) -> dict[str, str]:
-    """Of each bill."""
-    rows = record.posted.select(["bill", "currency"]).group_by(["bill", "currency"]).aggregate([])
-    return dict(zip(rows["bill"].to_pylist(), rows["currency"].to_pylist(), strict=True))
-
-
-def seen_runs(ask: Ask, runs: pa.Table) -> pa.Table:
-    if ask.viewer.teams is None:
-        return runs
-    return runs.filter(pc.is_in(runs["team"], pa.array(sorted(ask.viewer.teams), pa.string())))
 
 
 def some(*blocks: Block | None) -> list[Block]:

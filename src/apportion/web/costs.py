@@ -5,8 +5,8 @@ import pyarrow as pa
 from apportion.books.shapes import PLAN
 from apportion.reports.cost import Cost
 from apportion.verbs.cost import cost
-from apportion.web.accounts import known_names
 from apportion.web.ask import Ask, NotThereError
+from apportion.web.work import known_names
 
 
 def seen_cost(ask: Ask, name: str, month: str = "") -> Cost:

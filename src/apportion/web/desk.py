@@ -1,10 +1,12 @@
 """The open project as pages and API read it. An answer is kept as long as the books stand where they stood, and made once however many ask."""
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+
+import pyarrow as pa
 
 from apportion.books.open import Books
 from apportion.books.recent import Recent
@@ -12,6 +14,7 @@ from apportion.errors import ApportionError
 from apportion.model.times import Period
 from apportion.reports.report import Record
 from apportion.verbs.ground import Ground, Means, ground_of
+from apportion.verbs.held import held_in
 from apportion.verbs.periods import today
 from apportion.verbs.project import Project, open_project
 from apportion.verbs.report import read_record
@@ -21,7 +24,7 @@ from apportion.web.verifying import Verifying
 
 KEPT = 512  # answers
 FINISHED = 512  # whole pages, packed
-LASTING = 16
+LASTING = 32
 MONTHS = 4  # of postings
 Answer = TypeVar("Answer")
 
@@ -32,7 +35,7 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._project = open_project(folder)
-        self._project.books.months.most = MONTHS
+        self._project.books.months.kept.most = MONTHS
         self._stamp = self._files()
         self.trouble: ApportionError | None = None  # why an edited file does not count
         with suppress(ApportionError):  # the same refusal is told to whoever asks for a page
@@ -113,7 +116,12 @@ class Desk:
     def record(self, project: Project, periods: list[Period], until_s: int | None = None) -> Record:
         """As `verbs/report.read_record` reads it."""
         key = ("record", tuple(map(str, periods)), until_s)
-        return self.kept(key, lambda: read_record(project, periods, until_s))
+        return self.kept(key, lambda: read_record(project, periods, until_s, self.held_in))
+
+    def held_in(self, project: Project, months: Sequence[str], snapshot: int | None = None) -> pa.Table:
+        """As `verbs/held.held_in` reads it; charges that stand as they stood are read once."""
+        at = project.books.snapshot("charges") if snapshot is None else snapshot
+        return self.lasting(("held", at, *months), lambda: held_in(project, months, at))
 
 
 class _Once(Generic[Answer]):

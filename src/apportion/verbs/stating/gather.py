@@ -16,18 +16,20 @@ from apportion.model.times import Period, parse_period
 from apportion.policy.diff import diff
 from apportion.policy.document import Policy
 from apportion.reports.statement.drivers import changes
-from apportion.reports.statement.facts import CHANGES, OWNER, WAS, Facts, Ran, Words
+from apportion.reports.statement.facts import CHANGES, OWNER, WAS, WORK, Facts, Ran, Words
 from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
 from apportion.verbs.corrections import before_run, owners_side, runs_of
+from apportion.verbs.held import Holding, held_in
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.stating.placing import carried, placed
 from apportion.verbs.stating.wording import DISPUTE, budgets, decided, months_until, receivers, rules, sponsored
-from apportion.verbs.stating.working import described, owner_columns, waste, work
+from apportion.verbs.stating.working import described, owner_columns, waste, with_places, work
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import Pins, pins_of
 
 YEAR = 12
+UNITS = pa.schema([WORK.field(name) for name in ("currency", *OWNER, "pool", "unit_seconds")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Shelf:
     project: Project
     runs: Mapping[str, StoredRun]
     until_s: int | None = None
+    holding: Holding = held_in
 
     def policy(self, period: Period) -> Policy:
         """That of the period's last plan; a month that holds nothing but corrections has the one in force."""
@@ -76,9 +79,9 @@ class Shelf:
         return None if self.until_s is None else self.project.books.charges_then(self.until_s)
 
 
-def shelf_of(project: Project, until_s: int | None = None) -> Shelf:
+def shelf_of(project: Project, until_s: int | None = None, holding: Holding = held_in) -> Shelf:
     runs = (run for run in project.books.runs() if until_s is None or run.posted_s <= until_s)
-    return Shelf(project, {run.run_id: run for run in runs}, until_s)
+    return Shelf(project, {run.run_id: run for run in runs}, until_s, holding)
 
 
 def gather(shelf: Shelf, month: Month, step: Step = silent) -> Facts:
@@ -93,7 +96,7 @@ def gather(shelf: Shelf, month: Month, step: Step = silent) -> Facts:
         words=words(shelf, month),
         now=month.placed,
         before=None if before is None else before.placed,
-        changes=CHANGES.empty_table() if before is None else moved(shelf, month, before, own),
+        changes=CHANGES.empty_table() if before is None else moved(shelf, month, before),
         work=own,
         waste=waste(own),
         faceted=kinds.faceted,
@@ -123,9 +126,16 @@ def words(shelf: Shelf, month: Month) -> Words:
     )
 
 
-def moved(shelf: Shelf, month: Month, before: Month, own: pa.Table) -> pa.Table:
-    past = work(shelf.project, before.policy, before.period, before.minor, shelf.charges)
-    return changes(month.placed, before.placed, same_policy(shelf, month, before), (own, past))
+def moved(shelf: Shelf, month: Month, before: Month) -> pa.Table:
+    """What moved each owner's amount from the month before to this one."""
+    return changes(
+        month.placed, before.placed, same_policy(shelf, month, before), (units(shelf, month), units(shelf, before))
+    )
+
+
+def units(shelf: Shelf, month: Month) -> pa.Table:
+    rows = shelf.holding(shelf.project, [str(month.period)], shelf.charges)
+    return with_places(rows, month.policy, month.minor, UNITS)
 
 
 def same_policy(shelf: Shelf, month: Month, before: Month) -> pa.Table | None:

@@ -45,12 +45,18 @@ def work(project: Project, policy: Policy, period: Period, minor: pa.Table, snap
     charges = project.books.scan("charges", snapshot, columns=READ, where=pc.field("period") == str(period))
     keys = [name for name in READ if name not in ("unit_seconds", "held", "used", "unmeasured", "amount", "waste")]
     sums = charges.group_by(keys).aggregate([(name, "sum") for name in READ if name not in keys])
-    sums = sums.rename_columns([name.removesuffix("_sum") for name in sums.column_names])
+    return with_places(
+        sums.rename_columns([name.removesuffix("_sum") for name in sums.column_names]), policy, minor, WORK
+    )
+
+
+def with_places(sums: pa.Table, policy: Policy, minor: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Of bills that are posted, with their currencies and the owners' places."""
     bills = dict(zip(minor["bill"].to_pylist(), minor["currency"].to_pylist(), strict=True))
     sums = sums.filter(pc.is_in(sums["bill"], pa.array(sorted(bills), pa.string())))
     owners = owner_columns(sums, policy, minor)
     columns = {**{name: sums[name] for name in sums.column_names}, **owners, "currency": mapped(sums["bill"], bills)}
-    return pa.table([columns[name] for name in WORK.names], names=WORK.names).cast(WORK)
+    return pa.table([columns[name] for name in schema.names], names=schema.names).cast(schema)
 
 
 def owner_columns(rows: pa.Table, policy: Policy, minor: pa.Table) -> dict[str, pa.ChunkedArray]:

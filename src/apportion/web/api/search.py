@@ -7,11 +7,11 @@ from fastapi import APIRouter, Query
 from apportion.client.shapes import Hit, Hits, ReportAnswer
 from apportion.reports.live import live_report
 from apportion.verbs.search import search
-from apportion.web.accounts import known_names
 from apportion.web.api.asked import WHERE, Reading, about
 from apportion.web.api.reports import report_answer
 from apportion.web.estimates import estimate
 from apportion.web.viewer import Deed
+from apportion.web.work import known_names
 
 router = APIRouter(tags=["figures"])
 TEXT = Query(alias="q", max_length=200, description="a name or a part of it", examples=["vision"])

@@ -4,10 +4,10 @@ from apportion.render.sheet import Table
 from apportion.reports.report import Column
 from apportion.reports.words import counted
 from apportion.verbs.search import MOST, Found, Hit, search
-from apportion.web.accounts import known_names
 from apportion.web.ask import Ask, at
 from apportion.web.page import Block, Form, Input, Page, Prose, Rows
 from apportion.web.routes import Route
+from apportion.web.work import known_names
 
 COLUMNS = (
     Column("called", "name"),

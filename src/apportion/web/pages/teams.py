@@ -18,7 +18,6 @@ from apportion.web.accounts import (
     costliest,
     earlier,
     growth,
-    known_names,
     own_record,
     owned,
     quantities,
@@ -33,6 +32,7 @@ from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Link, Page, Prose, Rows, Tone
 from apportion.web.pages.overview import team_order
 from apportion.web.routes import Route
+from apportion.web.work import known_owners
 
 MOVED = {
     "volume": "volume: units used",
@@ -80,7 +80,7 @@ def standing_rows(ask: Ask, table: Table) -> Rows:
 
 def team(ask: Ask, name: str) -> Page:
     ask.require_team(name)
-    if name in SYSTEM_OWNERS or name not in {*known_names(ask).owners["team"].to_pylist(), *declared(ask)}:
+    if name in SYSTEM_OWNERS or name not in {*known_owners(ask)["team"].to_pylist(), *declared(ask)}:
         raise NotThereError("such team")
     mine = owned(ask, {"team": name})
     blocks: list[Block] = []
@@ -142,12 +142,16 @@ def budget_figures(ask: Ask, found: Spending | None) -> list[Figure]:
 
 
 def stated(mine: Owned, currency: str, name: str) -> Moved | None:
-    """What the team's statement says of the month and the one before; made for all teams at once, and kept."""
-    ask, until = mine.ask, until_s(mine.ask)
-    if ask.query.get("where"):
+    """What the team's statement says of the month and the one before."""
+    if mine.ask.query.get("where"):
         return None
-    found = ask.desk.kept(("moved", str(ask.month), until), lambda: teams_moved(ask.project, ask.month, until))
-    return next((one for one in found if (one.owner, one.currency) == (name, currency)), None)
+    return next((one for one in all_moved(mine.ask) if (one.owner, one.currency) == (name, currency)), None)
+
+
+def all_moved(ask: Ask) -> list[Moved]:
+    """Made for all teams at once, and kept."""
+    desk, until = ask.desk, until_s(ask)
+    return desk.kept(("moved", str(ask.month), until), lambda: teams_moved(ask.project, ask.month, until, desk.held_in))
 
 
 def statement_figures(ask: Ask, made: Account, said: Moved | None) -> list[Figure]:

@@ -10,7 +10,6 @@ from apportion.web.accounts import (
     about,
     costliest,
     growth,
-    known_names,
     owned,
     quantities,
     showback_command,
@@ -23,10 +22,11 @@ from apportion.web.page import Block, Link, Page, Prose
 from apportion.web.pages.overview import team_order
 from apportion.web.pages.teams import budget_figures, budget_of
 from apportion.web.routes import Route
+from apportion.web.work import known_owners
 
 
 def project(ask: Ask, team: str, name: str) -> Page:
-    known = known_names(ask).owners
+    known = known_owners(ask)
     if not name or not pc.any(pc.and_(pc.equal(known["team"], team), pc.equal(known["project"], name))).as_py():
         raise NotThereError("such project")
     mine = owned(ask, {"team": team, "project": name})
@@ -49,7 +49,7 @@ def project(ask: Ask, team: str, name: str) -> Page:
 
 def user(ask: Ask, name: str) -> Page:
     """Of all teams that the viewer may see. One's own name is always there."""
-    known = known_names(ask).owners
+    known = known_owners(ask)
     if not name or (name != ask.viewer.name and not pc.any(pc.equal(known["user"], name)).as_py()):
         raise NotThereError("such user")
     mine = owned(ask, {"user": name})
