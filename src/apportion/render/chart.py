@@ -17,16 +17,18 @@ COLOURS = (
     "#6aaed6", "#f2c466", "#5cc4a5", "#e3b3cd", "#9ad3f2", "#ee9a5c", "#d9cc52",
 )  # fmt: skip
 GREYS = {"_idle": "#9aa0a6", "_unallocated": "#6b7075", "_residual": "#c3c7cb"}
+OTHERS, TOGETHER = "other teams", "#cdb9a0"  # "88 other teams", drawn as one
 MOVES = {"sum": "#4c6a7d", "more": "#d55e00", "less": "#0072b2", "idle": GREYS["_idle"]}  # for all eyes, and by place
 Spec = dict[str, Any]
 TOLD = {"day": "day", "owner": "owner", "shown": "amount"}
 BY_DAY: Spec = {"labelAngle": 0, "labelOverlap": True, "labelExpr": "slice(datum.label, 5)"}  # the month and the day
 
 
-def colours(teams: Sequence[str]) -> dict[str, str]:
-    """By the order in which the policy names them; the system's own owners are grey."""
+def colours(teams: Sequence[str], shown: Sequence[str] = ()) -> dict[str, str]:
+    """By the order in which the policy names them; the system's own owners are grey. `shown` may hold the many that are drawn as one."""
     own = [team for team in teams if team not in SYSTEM_OWNERS]
-    return {team: COLOURS[n % len(COLOURS)] for n, team in enumerate(own)} | GREYS
+    together = {name: TOGETHER for name in shown if name not in teams}
+    return {team: COLOURS[n % len(COLOURS)] for n, team in enumerate(own)} | together | GREYS
 
 
 def number(amount: Decimal | Fraction | int | None) -> float:
@@ -73,20 +75,38 @@ def stacked_days(
     }  # fmt: skip
 
 
-def cumulative(values: Sequence[Mapping[str, Any]], palette: Mapping[str, str], unit: str) -> Spec:
-    """What it had come to by each day of the month, a line for each series. A value is {day, series, amount, shown}; the first series is drawn full."""
+def cumulative(
+    values: Sequence[Mapping[str, Any]], palette: Mapping[str, str], unit: str, incomplete: Sequence[str] = ()
+) -> Spec:
+    """What it had come to by each day of the month, a line for each series. A value is {day, series, amount, shown}; the first series is drawn full.
+
+    Behind days that are not complete the ground is hatched.
+    """
     order = list(palette)
-    return {
-        **base(values),
+    x = {
+        "field": "day",
+        "type": "ordinal",
+        "title": "day of the month",
+        "axis": {"labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 4},
+    }
+    lines = {
         "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2.5, "point": {"size": 18, "filled": True}},
         "encoding": {
-            "x": {"field": "day", "type": "ordinal", "title": "day of the month", "axis": {"labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 4}},
+            "x": x,
             "y": {"field": "amount", "type": "quantitative", "title": unit},
             "color": colour_by("series", palette, order),
             "strokeDash": {"field": "series", "type": "nominal", "legend": None, "scale": {"domain": order, "range": [[1, 0], [5, 3], [2, 2]][: len(order)]}},
             "tooltip": [{"field": name, "type": "nominal"} for name in ("series", "day", "shown")],
         },
     }  # fmt: skip
+    if not incomplete:
+        return {**base(values), **lines}
+    ground = {
+        "data": {"values": [{"day": day, "complete": False} for day in incomplete]},
+        "mark": {"type": "bar", "color": GREYS["_residual"], "width": {"band": 1}},
+        "encoding": {"x": x, "y": {"value": 0}, "y2": {"value": "height"}},
+    }
+    return {**base(values), "layer": [ground, lines]}
 
 
 def waterfall(

@@ -3,13 +3,14 @@
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-from apportion.errors import ProjectError
+from apportion.errors import ApportionError, ProjectError
 from apportion.model.times import Interval, Period, day_start, instant_text
-from apportion.sources.live import Live
+from apportion.sources.live import Live, is_asked
+from apportion.sources.registry import source_named
 from apportion.verbs.project import Project
 from apportion.verbs.settings import Source
 
@@ -101,3 +102,19 @@ def overlap_s(source: Source, live: Live) -> int:
 
 def shown(window: Interval) -> str:
     return f"{instant_text(window.start_s)[:16]} to {instant_text(window.end_s)[:16]}"
+
+
+def month_days(period: Period) -> list[date]:
+    count = (period.next.first_day - period.first_day).days
+    return [period.first_day + timedelta(days=n) for n in range(count)]
+
+
+def day_span(day: date, zone: ZoneInfo) -> Interval:
+    return Interval(day_start(day, zone), day_start(day + timedelta(days=1), zone))
+
+
+def is_live(source: Source) -> bool:
+    try:
+        return is_asked(source_named(source.kind, source.where), source.settings)
+    except ApportionError:  # a plug-in that is gone; what it brought is still there
+        return False

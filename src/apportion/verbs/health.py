@@ -2,22 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.errors import ApportionError
 from apportion.model.rows import UNALLOCATED
-from apportion.model.times import Interval, Period, day_start, instant_text
+from apportion.model.times import Interval, Period, instant_text
 from apportion.reports.words import counted
-from apportion.sources.live import Live, is_asked
+from apportion.sources.live import Live
 from apportion.sources.registry import source_named
 from apportion.verbs.agreement import policy_of_version
 from apportion.verbs.check import guarded, policy_findings, problem_findings, settings_finding
-from apportion.verbs.due import ended, holes, now_s, reached, since_s
+from apportion.verbs.due import day_span, ended, holes, is_live, month_days, now_s, reached, since_s
 from apportion.verbs.gaps import Gap, owner_gaps
 from apportion.verbs.project import Project
 from apportion.verbs.report import policies_posted
@@ -120,15 +119,6 @@ def span_due(source: Source, windows: list[Interval], until: int) -> tuple[int, 
     return (since_s(source), ended(kind, now_s())) if isinstance(kind, Live) else (first, until)
 
 
-def month_days(period: Period) -> list[date]:
-    count = (period.next.first_day - period.first_day).days
-    return [period.first_day + timedelta(days=n) for n in range(count)]
-
-
-def day_span(day: date, zone: ZoneInfo) -> Interval:
-    return Interval(day_start(day, zone), day_start(day + timedelta(days=1), zone))
-
-
 def known_days(project: Project, period: Period, source: Freshness, windows: list[Interval]) -> Days:
     zone = ZoneInfo(project.policy.time_zone)
     return tuple((day, state_of(day, zone, source, windows)) for day in month_days(period))
@@ -162,13 +152,6 @@ def busy_days(rows: pa.Table, spans: Sequence[tuple[date, Interval]]) -> set[dat
     return {
         day for day, span in spans if np.searchsorted(starts, span.end_s) > np.searchsorted(ends, span.start_s, "right")
     }
-
-
-def is_live(source: Source) -> bool:
-    try:
-        return is_asked(source_named(source.kind, source.where), source.settings)
-    except ApportionError:  # a plug-in that is gone; what it brought is still there
-        return False
 
 
 def state_of(day: date, zone: ZoneInfo, source: Freshness, windows: list[Interval]) -> str:

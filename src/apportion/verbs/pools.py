@@ -18,12 +18,14 @@ from apportion.policy.pools import Pool
 from apportion.reports.capacity import Measured, Stretch
 from apportion.reports.capacity import pool as one_pool
 from apportion.reports.capacity import pools as all_pools
+from apportion.reports.completeness import marked
 from apportion.reports.groups import narrowed
 from apportion.reports.report import Report
 from apportion.verbs.agreement import basis_of
 from apportion.verbs.explaining.lines import Placed, lines_node, placed_lines
 from apportion.verbs.explaining.prices import measure_of
 from apportion.verbs.ground import Means, afresh
+from apportion.verbs.incomplete import incomplete_days
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed
 from apportion.verbs.project import Project
@@ -61,6 +63,7 @@ def pool_by(means: Means, project: Project, name: str, period: Period | str, by:
     refuse_unknown(name, period, computed.world.policy)
     own = narrowed(record, {"pool": (name,)})
     made = one_pool(replace(own, charges=None), measures_of(computed, name), name, by)
+    made = marked(made, incomplete_days(project, period)) if by == "day" else made
     return declared(made, basis_of(computed.world.policy))
 
 

@@ -12,6 +12,7 @@ from apportion.errors import ProjectError
 from apportion.model.rows import POSTINGS
 from apportion.model.times import Period, day_start, parse_period
 from apportion.reports.carbon import carbon
+from apportion.reports.completeness import marked
 from apportion.reports.corrections import report_corrections
 from apportion.reports.coverage import coverage
 from apportion.reports.groups import DIMENSIONS, Where, names, narrowed, where_text
@@ -23,6 +24,7 @@ from apportion.reports.trend import trend
 from apportion.verbs.agreement import basis_of, policy_of_version
 from apportion.verbs.corrections import corrected
 from apportion.verbs.held import Holding, held_in
+from apportion.verbs.incomplete import incomplete_days
 from apportion.verbs.periods import label
 from apportion.verbs.project import Project
 from apportion.verbs.settings import nearest
@@ -67,6 +69,8 @@ def report_from(
         record = only(read(project, months, until_s), filters, name)
         own = (carriers(project, agreed, months[-1]),) if name == "idle" else ()
         made = REPORTS[name](record, *own, **options)
+    if made.columns[0].name == "day":
+        made = marked(made, {day for month in months for day in incomplete_days(project, month, until_s)})
     notes = [f"Only {where_text(filters)}."] if filters else []
     notes += [f"As the books stood at the end of {as_of}."] if as_of else []
     more = {**made.more, "where": filters} if filters else made.more

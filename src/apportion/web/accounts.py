@@ -20,8 +20,9 @@ from apportion.reports.groups import NOBODY, exactly, narrowed
 from apportion.reports.report import Cell, Column, Record
 from apportion.reports.sums import ZERO, grouped, share_of
 from apportion.reports.words import percent, shown
-from apportion.verbs.report import end_of, read_filters, report_from
+from apportion.verbs.report import read_filters, report_from
 from apportion.web.ask import Ask, at
+from apportion.web.completeness import stated, states_of, told
 from apportion.web.page import Block, Chart, Figure, Figures, Rows
 from apportion.web.tables import fronted
 from apportion.web.work import costly_runs, shared
@@ -76,7 +77,7 @@ def owned(ask: Ask, keys: Mapping[str, str]) -> Owned:
 def own_record(ask: Ask, month: Period, keys: Mapping[str, str]) -> Record:
     """What the viewer may see of an owner's month, within the filters of the URL; kept, since it is asked for by every block."""
     asked = [one for one in ask.query.get("where", ()) if one.partition("=")[0] not in keys]
-    until = until_s(ask)
+    until = ask.until_s
     key = ("own", str(month), until, tuple(keys.items()), tuple(asked), ask.viewer.teams)
     return ask.desk.kept(
         key, lambda: narrowed(exactly(ask.record(ask.project, [month], until), **keys), read_filters(asked))
@@ -90,10 +91,6 @@ def earlier(ask: Ask, month: Period, keys: Mapping[str, str]) -> Record | None:
     with suppress(ProjectError):  # nothing was posted yet, as of the day that is asked for
         return own_record(ask, month, keys)
     return None
-
-
-def until_s(ask: Ask) -> int | None:
-    return end_of(ask.project, ask.one("as_of")) if ask.one("as_of") else None
 
 
 def strip(mine: Owned, made: Account, explained: str, more: Sequence[Figure] = ()) -> Figures:
@@ -124,7 +121,7 @@ def share_figure(mine: Owned, made: Account) -> Iterator[Figure]:
     ask = mine.ask
     if ask.viewer.teams is not None and len(ask.viewer.teams) == 1 and "team" in mine.keys and len(mine.keys) == 1:
         return
-    posted = ask.record(ask.project, [ask.month], until_s(ask)).posted
+    posted = ask.record(ask.project, [ask.month], ask.until_s).posted
     whole = grouped(posted, ("currency",)).get((made.currency,), ZERO)
     of = "of the bill" if ask.viewer.teams is None else "of your teams"
     yield Figure(f"share {of}", percent(share_of(made.owed, whole)), ask.link("/"), f"of {shown(whole, made.currency)}")
@@ -156,14 +153,16 @@ def growth(mine: Owned, made: Account, colour: str, budget: Decimal | None = Non
     says = f"What {month} had come to by the end of each day"
     says += f", with {past} beside it" if str(past) in palette else ""
     says += f" and the budget of {shown(budget, made.currency)}." if budget is not None else "."
+    states = {day: said for day, said in states_of(mine.ask, [month]).items() if int(day[-2:]) in lines[str(month)]}
+    says += told(states, states)
     columns = (Column("day", "day"), *(Column(name, name, "money") for name in palette))
     days = sorted({day for name in palette for day in lines[name]})
     rows = tuple((f"{day:02}", *(lines[name].get(day) for name in palette)) for day in days)
     return Chart(
         "How the month grew",
         says,
-        cumulative(values, palette, made.currency),
-        Rows(Table(columns, rows, (), made.currency)),
+        cumulative(values, palette, made.currency, [day[-2:] for day in states]),
+        Rows(stated(Table(columns, rows, (), made.currency), states, f"{month}-")),
     )
 
 
@@ -208,7 +207,7 @@ def named_link(mine: Owned, by: str, name: str) -> str:
 def costliest(mine: Owned, currency: str) -> Rows | None:
     """The runs that were charged the most. Those that are also of teams that the viewer does not see are named and lead nowhere."""
     ask = mine.ask
-    own = costly_runs(ask, until_s(ask))
+    own = costly_runs(ask)
     for name, value in mine.keys.items():
         own = own.filter(pc.equal(own[name], value))
     found = top_runs(own, currency)

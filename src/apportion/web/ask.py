@@ -13,7 +13,7 @@ from apportion.reports.report import Record, Report
 from apportion.verbs.explaining.seen import ANOTHER
 from apportion.verbs.periods import asked, label, today
 from apportion.verbs.project import Project
-from apportion.verbs.report import posted_periods, report_from
+from apportion.verbs.report import end_of, posted_periods, report_from
 from apportion.verbs.search import is_of
 from apportion.web.desk import Desk
 from apportion.web.viewer import Deed, Viewer
@@ -110,6 +110,11 @@ class Ask:
             if one.startswith("team="):
                 self.require_team(one.removeprefix("team="))
         return own
+
+    @property
+    def until_s(self) -> int | None:
+        """The end of the day as of which it is asked."""
+        return end_of(self.project, self.one("as_of")) if self.one("as_of") else None
 
     def record(self, project: Project, periods: list[Period], until_s: int | None = None) -> Record:
         """What the viewer may see of it: not even a hint is made of the rest."""

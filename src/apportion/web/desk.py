@@ -36,7 +36,7 @@ class Desk:
         self.folder = folder
         self._project = open_project(folder)
         self._project.books.months.kept.most = MONTHS
-        self._stamp = self._files()
+        self._stamp = self.files()
         self.trouble: ApportionError | None = None  # why an edited file does not count
         with suppress(ApportionError):  # the same refusal is told to whoever asks for a page
             self._project.policy  # noqa: B018  # kept from now on
@@ -60,7 +60,7 @@ class Desk:
     def project(self) -> Project:
         """Read anew when apportion.toml or the policy was edited; the books stay open. While they cannot be read, as it was before."""
         with self._lock:
-            stamp = self._files()
+            stamp = self.files()
             if stamp != self._stamp:
                 self._stamp = stamp
                 self._read_anew()
@@ -80,13 +80,13 @@ class Desk:
     def books(self) -> Books:
         return self._project.books
 
-    def _files(self) -> Hashable:
+    def files(self) -> Hashable:
         named = (self.folder / FILE, self.folder / self._project.settings.policy)
         return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else None for file in named)
 
     def state(self) -> Hashable:
         """Another whenever something was recorded or edited, and every day: what is left of a month, or late, is told by the day."""
-        return (self.books.state(), self._files(), today())
+        return (self.books.state(), self.files(), today())
 
     def kept(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """What `make` gives, made once while nothing is recorded and no file is edited."""

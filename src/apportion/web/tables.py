@@ -1,15 +1,44 @@
 """Tables that pages make of sums."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from apportion.model.rows import SYSTEM_OWNERS
+from apportion.render.chart import OTHERS
 from apportion.render.sheet import Table
 from apportion.reports.report import Cell, Column, Report
 from apportion.reports.sums import total
 
+Sums = Mapping[tuple[str, str], Decimal]  # by day and team
+LARGEST = 12  # that a chart tells apart
 
-def spread(sums: Mapping[tuple[str, str], Decimal], rows: str, columns: Sequence[str], currency: str) -> Table:
+
+def folded(sums: Sums, most: int = LARGEST) -> Sums:
+    """With the teams that came to most; the others as one, so that a chart can be read and its page stays light. The system's own owners stay."""
+    came_to = {team: Decimal(0) for _, team in sums if team not in SYSTEM_OWNERS}
+    for (_, team), amount in sums.items():
+        if team in came_to:
+            came_to[team] += abs(amount)
+    kept = set(sorted(came_to, key=lambda team: (-came_to[team], team))[:most])
+    rest = came_to.keys() - kept
+    if len(rest) < 2:  # one is called by its name
+        return sums
+    found: dict[tuple[str, str], list[Decimal]] = {}
+    for (day, team), amount in sums.items():
+        found.setdefault((day, f"{len(rest)} {OTHERS}" if team in rest else team), []).append(amount)
+    return {key: total(amounts) for key, amounts in found.items()}
+
+
+def in_order(present: Collection[str], every: Sequence[str]) -> list[str]:
+    """As they stand in `every`; the others before the system's own owners."""
+    known = [name for name in every if name in present]
+    others = sorted(set(present) - set(known))
+    last = [name for name in known if name in SYSTEM_OWNERS]
+    return [*known[: len(known) - len(last)], *others, *last]
+
+
+def spread(sums: Sums, rows: str, columns: Sequence[str], currency: str) -> Table:
     """A row for each first key, a column for each second; sums at the end of both."""
     keys = sorted({first for first, _ in sums})
     cells = [

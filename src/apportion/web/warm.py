@@ -1,4 +1,4 @@
-"""Reads and computes the newest month before anybody asks for it: after the start, and whenever something was posted. Beside the requests, never in their way."""
+"""Reads and computes the newest month before anybody asks: after the start, and whenever something was posted. Beside the requests, never in their way."""
 
 import logging
 from collections.abc import Hashable
@@ -27,7 +27,7 @@ def once(desk: Desk, seen: Hashable) -> str:
         ask = Ask(desk, EVERYBODY, query={"period": months[-1:]})
         overview(ask)
         all_moved(ask)
-        costly_runs(ask, None)
+        costly_runs(ask)
         known_names(ask)
         with desk.bench.alone():
             pools_by(desk.means, desk.project, parse_period(months[-1]))

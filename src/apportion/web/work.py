@@ -41,11 +41,11 @@ def known_owners(ask: Ask) -> pa.Table:
     return whole if ask.viewer.teams is None else theirs(ask, whole)
 
 
-def costly_runs(ask: Ask, until_s: int | None) -> pa.Table:
+def costly_runs(ask: Ask) -> pa.Table:
     """Of the viewer's teams: the runs of a month that were charged most to any of their owners."""
-    desk, month, books = ask.desk, ask.month, ask.project.books
+    desk, month, until_s = ask.desk, ask.month, ask.until_s
     bills = currencies(desk.record(ask.project, [month], until_s))
-    at = None if until_s is None else books.charges_then(until_s)
+    at = None if until_s is None else desk.books.charges_then(until_s)
     key = ("costly runs", str(month), at, *sorted(bills.items()), standing(desk))
     found = desk.lasting(key, lambda: leading(charged_runs(ask.project, month, bills, at), TOP))
     return found if ask.viewer.teams is None else theirs(ask, found)

@@ -5,17 +5,19 @@ from apportion.model.rows import SYSTEM_OWNERS
 from apportion.render.chart import colours, number, stacked_days
 from apportion.render.sheet import Table, report_sheet
 from apportion.reports.anomaly import anomaly_report
+from apportion.reports.completeness import INCOMPLETE
 from apportion.reports.live import BILLED, Estimate, by_day, live_report, price_text, projected
 from apportion.reports.report import Column, Report
 from apportion.reports.sums import total
 from apportion.reports.words import shown
 from apportion.web.ask import Ask, at
+from apportion.web.completeness import stated
 from apportion.web.estimates import anomalies, estimate, state
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Figures, Page, Rows
 from apportion.web.pages.overview import team_order
 from apportion.web.routes import Route
-from apportion.web.tables import spread
+from apportion.web.tables import folded, in_order, spread
 
 ASK_AGAIN_S = 60
 
@@ -72,10 +74,10 @@ def strip(ask: Ask, made: Estimate, currency: str) -> Figures:
 
 
 def daily(ask: Ask, made: Estimate, currency: str) -> Chart:
-    sums = by_day(made, currency)
-    known = {team for _, team in sums}
-    every = team_order(ask, known)  # a team keeps its colour whoever else is shown
-    order = [team for team in every if team in known]
+    whole = by_day(made, currency)
+    every = team_order(ask, {team for _, team in whole})  # a team keeps its colour whoever else is shown
+    sums = folded(whole)
+    order = in_order({team for _, team in sums}, every)
     last = str(made.complete_to or "")
     values = [
         {
@@ -91,8 +93,9 @@ def daily(ask: Ask, made: Estimate, currency: str) -> Chart:
     says = f"Each day of {made.period} by team, estimated; idle and unallocated in grey, " + (
         f"days after {last} are incomplete and hatched." if last else "every day is incomplete and hatched."
     )
-    spec = stacked_days(values, colours(every), order, currency)
-    return Chart("Day by day, estimated", says, spec, Rows(spread(sums, "day", order, currency)))
+    spec = stacked_days(values, colours(every, order), order, currency)
+    states = {day: INCOMPLETE for day, _ in sums if day > last}
+    return Chart("Day by day, estimated", says, spec, Rows(stated(spread(sums, "day", order, currency), states)))
 
 
 def teams(ask: Ask, table: Table) -> Rows:

@@ -11,12 +11,12 @@ from apportion.reports.report import Report, Section
 from apportion.reports.sums import SIDES, grouped, side_of, total
 from apportion.reports.words import shown
 from apportion.verbs.report import read_filters
-from apportion.web.accounts import until_s
 from apportion.web.ask import Ask, at
+from apportion.web.completeness import stated, states_of, told
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Figures, Link, Page, Prose, Rows
 from apportion.web.routes import Route
-from apportion.web.tables import fronted, spread
+from apportion.web.tables import folded, fronted, in_order, spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,30 +73,31 @@ def strip(ask: Ask, made: Report, section: Section) -> Figures:
 
 
 def daily(ask: Ask, currency: str) -> Chart:
-    until = until_s(ask)
-    posted = chosen(ask.record(ask.project, ask.months, until).posted, read_filters(ask.filters))
-    sums = {
+    posted = chosen(ask.record(ask.project, ask.months, ask.until_s).posted, read_filters(ask.filters))
+    whole = {
         (str(day), team): amount
         for (day, team, unit), amount in grouped(posted, ("day", "team", "currency")).items()
         if unit == currency
     }
-    order = team_order(ask, {team for _, team in sums})
+    sums, every = folded(whole), team_order(ask, {team for _, team in whole})
+    order = in_order({team for _, team in sums}, every)
+    states = states_of(ask)
     values = [
         {
             "day": day,
             "owner": team,
             "amount": number(amount),
-            "shown": shown(amount, currency),
+            "shown": shown(amount, currency) + (", incomplete" if day in states else ""),
             "rank": order.index(team),
-            "complete": True,
+            "complete": day not in states,
         }
         for (day, team), amount in sums.items()
     ]
-    table = spread(sums, "day", order, currency)
-    says = f"Each day of {ask.period} by team, idle and unallocated in grey."
+    table = stated(spread(sums, "day", order, currency), states)
+    says = f"Each day of {ask.period} by team, idle and unallocated in grey." + told(states, [day for day, _ in sums])
     days = [ask.link("/ledger", where=[*ask.query.get("where", ()), f"day={row[0]}"]) for row in table.rows]
     rows = Rows(table, links={"day": days})
-    return Chart("Day by day", says, stacked_days(values, colours(order), order, currency), rows)
+    return Chart("Day by day", says, stacked_days(values, colours(every, order), order, currency), rows)
 
 
 def team_order(ask: Ask, present: set[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """`/pools`: what each pool cost and what stood idle of it. `/pools/{pool}`: what a unit cost over time, and what became of the capacity."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -10,6 +11,7 @@ from apportion.render.chart import SPENT, heat, number, price_steps, spent_days
 from apportion.render.sheet import Table, report_sheet
 from apportion.reports.capacity import PARTS
 from apportion.reports.capacity import WEEK as DAYS
+from apportion.reports.completeness import INCOMPLETE, STATE, days_text
 from apportion.reports.groups import NOBODY
 from apportion.reports.report import Cell, Column, Report
 from apportion.reports.sums import share_of
@@ -18,6 +20,7 @@ from apportion.verbs.explaining.clauses import block
 from apportion.verbs.explaining.pools import how_shared
 from apportion.verbs.pools import lines_behind
 from apportion.web.ask import Ask, NotThereError, at
+from apportion.web.completeness import States, states_of, told
 from apportion.web.computing import all_pools, at_bench, one_pool, require_pool
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Figures, Link, Page, Prose, Rows
@@ -63,7 +66,7 @@ def pool(ask: Ask, name: str) -> Page:
     if name not in policy.pools:
         raise NotThereError("such pool")
     made = one_pool(ask, name, "day")
-    blocks: list[Block] = [figures(ask, made, name), *prices(ask, name), *capacity(made), *week(ask, name)]
+    blocks: list[Block] = [figures(ask, made, name), *prices(ask, name), *capacity(ask, made), *week(ask, name)]
     blocks += [charged(ask, name), rule(ask, policy, name)]
     sheet = report_sheet(made)
     return Page(
@@ -93,7 +96,11 @@ def figures(ask: Ask, made: Report, name: str) -> Figures:
 
 
 def total(rows: list[dict[str, Cell]], unit: str, part: str) -> Decimal:
-    return sum((cell for row in rows if row["unit"] == unit and isinstance(cell := row[part], Decimal)), Decimal(0))
+    return decimals(row[part] for row in rows if row["unit"] == unit)
+
+
+def decimals(cells: Iterable[Cell]) -> Decimal:
+    return sum((cell for cell in cells if isinstance(cell, Decimal)), Decimal(0))
 
 
 def hours_of(amount: Decimal) -> str:
@@ -108,24 +115,34 @@ def prices(ask: Ask, name: str) -> list[Block]:
     for place, section in enumerate(made.sections):
         priced = [(str(row["hour"]), row["price"]) for row in records(made, place) if isinstance(row["price"], Decimal)]
         if priced:
-            blocks.append(price_chart(dict(priced), section.currency, per))
+            blocks.append(price_chart(dict(priced), section.currency, per, states_of(ask)))
     return blocks
 
 
-def price_chart(priced: dict[str, Cell], currency: str, per: str) -> Chart:
+def price_chart(priced: dict[str, Cell], currency: str, per: str, states: States) -> Chart:
     values = [
         {"at": at_, "price": number(price), "shown": f"{price_digits(price, currency)} {currency} {per}"}
         for at_, price in priced.items()
         if isinstance(price, Decimal)
     ]
-    steps = tuple(next(found) for _, found in groupby(priced.items(), key=lambda item: item[1]))
-    table = Table((Column("from", "from"), Column("price", f"{currency} {per}", "price")), steps, (), currency, PRICES)
+    steps = tuple(step(dict(found), states) for _, found in groupby(priced.items(), key=lambda item: item[1]))
+    columns = (Column("from", "from"), Column("price", f"{currency} {per}", "price"), STATE)
+    table = Table(columns, steps, (), currency, PRICES)
     often = "It stayed the same throughout." if len(steps) == 1 else f"It changed {len(steps) - 1:,} times."
     spec = price_steps(values, f"{currency} {per}")
+    unfinished = [day for at_ in priced if (day := at_[:10]) in states]
+    if unfinished:
+        often += f" It is not settled: {days_text(unfinished)} incomplete."
     return Chart(PRICES, f"The price {per} over the month. {often}", spec, Rows(table))
 
 
-def capacity(made: Report) -> list[Block]:
+def step(priced: dict[str, Cell], states: States) -> tuple[Cell, ...]:
+    """From when, the price, and whether a day of it is not complete."""
+    first = next(iter(priced.items()))
+    return (*first, INCOMPLETE if any(at_[:10] in states for at_ in priced) else "")
+
+
+def capacity(ask: Ask, made: Report) -> list[Block]:
     """Day by day, a chart for each unit: hours of different units are never added."""
     rows = [row for row in records(made) if row["capacity"] is not None]
     order = list(SPENT)
@@ -139,7 +156,7 @@ def capacity(made: Report) -> list[Block]:
                 "amount": number(amount),
                 "shown": f"{hours_of(amount)} {unit}-hours",
                 "rank": order.index(said),
-                "complete": True,
+                "complete": not row["state"],
             }
             for row in own
             for part, said in SAID.items()
@@ -148,13 +165,14 @@ def capacity(made: Report) -> list[Block]:
         used = [said for said in order if any(value["owner"] == said for value in values)]
         spec = spent_days(values, used, f"{unit}-hours")
         says = f"Each day's {unit}-hours: {', '.join(used)}. Together they are all that there was."
+        says += told(states_of(ask), [str(row["day"]) for row in own])
         blocks.append(Chart(CAPACITY, says, spec, Rows(days_table(made, own))))
     return blocks
 
 
 def days_table(made: Report, rows: list[dict[str, Cell]]) -> Table:
     columns = tuple(column for column in made.columns if column.name not in ("unit", "price", "amount"))
-    sums = [sum((cell for row in rows if isinstance(cell := row[c.name], Decimal)), Decimal(0)) for c in columns[1:]]
+    sums = [None if c == STATE else decimals(row[c.name] for row in rows) for c in columns[1:]]
     cells = tuple(tuple(row[column.name] for column in columns) for row in rows)
     return Table(columns, cells, (None, *sums), heading=CAPACITY)
 

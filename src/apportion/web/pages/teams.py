@@ -25,7 +25,6 @@ from apportion.web.accounts import (
     some,
     spent_by,
     strip,
-    until_s,
 )
 from apportion.web.ask import Ask, NotThereError, at
 from apportion.web.frame import Entry
@@ -150,7 +149,7 @@ def stated(mine: Owned, currency: str, name: str) -> Moved | None:
 
 def all_moved(ask: Ask) -> list[Moved]:
     """Made for all teams at once, and kept."""
-    desk, until = ask.desk, until_s(ask)
+    desk, until = ask.desk, ask.until_s
     return desk.kept(("moved", str(ask.month), until), lambda: teams_moved(ask.project, ask.month, until, desk.held_in))
 
 
