@@ -7,9 +7,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import httpx
@@ -68,34 +68,59 @@ def pages(folder: Path) -> dict[str, Any]:
     project = apportion.open_project(build(folder / "pages"))
     with served(project) as (address, server):
         people = crowd(project)
-        first = ask(address, people, 1)
-        busy = cpu_s(server)
-        warm = ask(address, people, ROUNDS)
-        each_ms = round(1000 * (cpu_s(server) - busy) / (2 * PEOPLE * ROUNDS), 1)
+        first = ask(address, people, 1)  # while the server still reads the month
+        busy = of_server(server).cpu_s
+        steady = ask(address, people, ROUNDS)
+        each_ms = round(1000 * (of_server(server).cpu_s - busy) / (2 * PEOPLE * ROUNDS), 1)
         apportion.adjust(project, "2026-10", credit())
         after = ask(address, people, 1)
         return {
-            "warm": {**warm, "server_cpu_ms_each": each_ms},
-            "first": first,
-            "after_a_posting": after,
+            **counted(project),
+            **steady,
+            "server_cpu_ms_each": each_ms,
+            "just_after_the_start": first,
+            "just_after_a_posting": after,
             "weight_kb": weights(address, people[0]),
             "first_paint_ms": painted(address, people[0]),
+            "server_gb": of_server(server).memory_gb,
         }
+
+
+def counted(project: Project) -> dict[str, int]:
+    return {
+        "charges": len(project.books.scan("charges", columns=["period"])),
+        "postings": sum(len(project.books.posted(month)) for month in MONTHS),
+    }
 
 
 def credit() -> Wish:
     return Wish(owner="team-001", sponsor="team-002", amount="1.00", why="measured", reference=str(os.getpid()))
 
 
-def cpu_s(server: int) -> float:
+class Spent(NamedTuple):
+    cpu_s: float
+    memory_gb: float
+
+
+def of_server(server: int) -> Spent:
     """Of the server and its processes, so far."""
-    ticks, own = 0, {server}
+    ticks, pages, own = 0, 0, {server}
     for stat in sorted(Path("/proc").glob("[0-9]*/stat"), key=lambda path: int(path.parent.name)):
-        fields = stat.read_text().rpartition(")")[2].split()
+        fields = told_by(stat)
+        if not fields:
+            continue
         if int(stat.parent.name) in own or int(fields[1]) in own:
             own.add(int(stat.parent.name))
             ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+            pages += int(fields[21])
+    return Spent(ticks / os.sysconf("SC_CLK_TCK"), round(pages * os.sysconf("SC_PAGE_SIZE") / 1e9, 2))
+
+
+def told_by(stat: Path) -> list[str]:
+    """Nothing where the process has ended meanwhile."""
+    with suppress(OSError):
+        return stat.read_text().rpartition(")")[2].split()
+    return []
 
 
 def crowd(project: Project) -> list[dict[str, Any]]:
@@ -154,7 +179,10 @@ def weights(address: str, person: dict[str, Any]) -> dict[str, float]:
             for name in ("apportion.css", "apportion.early.js", "apportion.js", "vega.js")
         }
     own = sum(size for name, size in files.items() if name != "vega.js")
-    return {**{name: round(size + own, 1) for name, size in sizes.items()}, "bundle": files["vega.js"]}
+    return {
+        **{name: round(size + own, 1) for name, size in sizes.items()},
+        "with_charts": round(max(sizes.values()) + own + files["vega.js"], 1),
+    }
 
 
 def packed(client: httpx.Client, path: str) -> float:

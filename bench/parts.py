@@ -22,6 +22,7 @@ from apportion.model.rows import USAGE
 from apportion.model.times import Interval
 from bench.bills import cur_1m, cur_5m
 from bench.measure import Clock, peak_gb
+from bench.pages import pages
 from bench.peaks import peaks
 from bench.prometheus import prometheus_day
 from bench.slurm import slurm_1m
@@ -306,6 +307,7 @@ PARTS: dict[str, Callable[[Path], Figures]] = {
     "spark": spark,
     "prometheus_day": prometheus_day,
     "statements_500": statements_500,
+    "pages": pages,
 }
 
 # (part, path to the figure, bound, how): what the project promises.
@@ -332,4 +334,11 @@ TARGETS: tuple[tuple[str, tuple[str, ...], float, str], ...] = (
     ("prometheus_day", ("six_metrics_peak_gb",), 1, "at most"),
     ("statements_500", ("seconds",), 120, "at most"),
     ("statements_500", ("worker_seconds_each",), 0.24, "at most"),
+    ("pages", ("overview", "p95_ms"), 150, "at most"),
+    ("pages", ("team", "p95_ms"), 150, "at most"),
+    ("pages", ("first_paint_ms", "overview"), 1000, "at most"),
+    ("pages", ("first_paint_ms", "team"), 1000, "at most"),
+    ("pages", ("weight_kb", "overview"), 100, "at most"),
+    ("pages", ("weight_kb", "team"), 100, "at most"),
+    ("pages", ("weight_kb", "with_charts"), 1200, "at most"),
 )

@@ -30,7 +30,7 @@ async def crowd(asked: dict[str, Any]) -> dict[str, list[float]]:
     seconds: dict[str, list[float]] = {}
     for found in await asyncio.gather(*people):
         for path, times in found.items():
-            seconds.setdefault(path.split("?", maxsplit=1)[0].split("/")[1] or "overview", []).extend(times)
+            seconds.setdefault(path.split("?", maxsplit=1)[0].split("/")[1].rstrip("s") or "overview", []).extend(times)
     return seconds
 
 
