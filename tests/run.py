@@ -22,6 +22,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # run as a script, too
+
+from tests import warm  # noqa: E402
+
 BIN = Path(sys.executable).parent
 NO_TESTS = 5  # pytest's exit code when no test of a block ran
 SLOW_S = 180
@@ -31,6 +35,7 @@ UNUSED = (
     "schemathesis",
     "anyio",
 )  # plug-ins that every block would import, a second each, and no test asks for
+QUIETLY = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # of plug-ins that the warm process has imported
 LONGEST = (
     "engine",
     "books",
@@ -78,7 +83,7 @@ def discover(tests: Path) -> Iterator[Block]:
 
 
 def discover_tests(tests: Path) -> Iterator[Block]:
-    pytest = (sys.executable, "-m", "pytest", "-q", "-p", "tests.report", *(f"-pno:{name}" for name in UNUSED))
+    pytest = ("pytest", "-q", "-p", "tests.report", *QUIETLY, *(f"-pno:{name}" for name in UNUSED))
     for file in sorted(tests.glob("test_*.py")):
         yield Block(file.stem.removeprefix("test_"), ((*pytest, str(file)),), is_pytest=True)
     for folder in sorted(path for path in tests.iterdir() if path.is_dir()):
@@ -94,8 +99,13 @@ def run_block(block: Block, environment: dict[str, str]) -> Result:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
         environment = {**environment, "APPORTION_TEST_REPORT": str(report), "PYTHONPATH": str(ROOT)}
+        commands = block.commands
+        if block.is_pytest:
+            place = warm.environment()
+            environment[warm.SOCKET] = place[warm.SOCKET]
+            commands = tuple((str(Path(place[warm.SOCKET]).with_name("bin") / word), *rest) for word, *rest in commands)
         codes = []
-        for command in block.commands:
+        for command in commands:
             code, output = run_command(command, environment)
             codes.append(code)
             result.output += output
@@ -203,6 +213,7 @@ def main() -> int:
     chosen.sort(key=lambda block: block.name not in LONGEST)  # these begin first, so that none is left alone at the end
     environment = {**os.environ, "APPORTION_LONG": "1"} if options.long else dict(os.environ)
     results = []
+    warm.environment()  # one for all
     with ThreadPoolExecutor(options.jobs) as workers:
         for result in workers.map(lambda block: run_block(block, environment), chosen):
             show(result, None if options.long else SLOW_S)

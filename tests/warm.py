@@ -1,6 +1,7 @@
-"""`apportion` without its start: a process that has imported everything forks for each call, with the caller's terminal, folder and environment.
+"""`apportion` and `pytest` without their start: a process that has imported everything forks for each call, with the caller's terminal, folder and environment.
 
-Pages and tutorials call the program hundreds of times, and most of each call would be imports. What starts cold is tested in tests/cli.
+Pages and tutorials call the program hundreds of times, and the runner starts a process for each block: most of a call would be imports.
+What starts cold is tested in tests/cli.
 """
 
 import atexit
@@ -9,16 +10,25 @@ import importlib
 import json
 import os
 import pkgutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import warnings
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import _hypothesis_pytestplugin  # noqa: F401 - it wants to come before Hypothesis is used
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 ROOT = Path(__file__).resolve().parents[1]
 SOCKET = "APPORTION_WARM"
+PROGRAMS = ("apportion", "pytest")
 CLIENT = """#!{python} -IS
 import array, json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as line:
@@ -32,13 +42,21 @@ with socket.socket(socket.AF_UNIX) as line:
 
 @cache
 def environment() -> dict[str, str]:
-    """What belongs in the environment of who calls `apportion`. The process is started once, and stopped with this one."""
+    """What belongs in the environment of who calls the programs."""
+    socket_file = os.environ.get(SOCKET) or started()
+    programs = Path(socket_file).with_name("bin")
+    return {SOCKET: socket_file, "PATH": f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+
+@cache
+def started() -> str:
+    """The socket of the process, which is stopped with this one."""
     folder = tempfile.TemporaryDirectory(prefix="warm-")
     place = Path(folder.name)
-    client = place / "bin" / "apportion"
-    client.parent.mkdir()
-    client.write_text(CLIENT.format(python=sys.executable, socket=SOCKET), encoding="utf-8")
-    client.chmod(0o755)
+    (place / "bin").mkdir()
+    for program in (place / "bin" / name for name in PROGRAMS):
+        program.write_text(CLIENT.format(python=sys.executable, socket=SOCKET), encoding="utf-8")
+        program.chmod(0o755)
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(place / "socket"))
         listening.listen()
@@ -51,10 +69,7 @@ def environment() -> dict[str, str]:
         )
     atexit.register(folder.cleanup)
     atexit.register(process.kill)
-    return {
-        SOCKET: str(place / "socket"),
-        "PATH": f"{client.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }
+    return str(place / "socket")
 
 
 def serve(listening: socket.socket) -> None:
@@ -75,25 +90,41 @@ def import_all() -> None:
     names = [module.name for module in pkgutil.walk_packages(package.__path__, "apportion.")]
     for name in [*(name for name in names if "spark" not in name), "ibis.backends.duckdb"]:
         importlib.import_module(name)
+    with warnings.catch_warnings(action="ignore"):  # it would rather do so later
+        given(st.integers())(lambda _: None)()  # Hypothesis reads what is written in all that is imported
     gc.freeze()  # what is shared by all calls is looked through by none
 
 
 def answer(line: socket.socket) -> None:
-    """The call is a process of its own, and this one tells its exit code."""
+    """The call is a process of its own, and this one tells its exit code. Tests whose caller is gone are ended, with what they started."""
     first, files, _, _ = socket.recv_fds(line, 1, 3)
     arguments, folder, variables = json.loads(first + line.makefile("rb").readline())
     call = os.fork()
+    is_pytest = Path(arguments[0]).name == "pytest"
     if not call:
+        if is_pytest:
+            os.setsid()
         for place, file in enumerate(files):
             os.dup2(file, place)
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(variables)
         sys.argv = arguments
-        os._exit(run())
+        code = run()
+        if is_pytest:
+            atexit._run_exitfuncs()  # what tests leave to the end of their process
+        os._exit(code)
+    if is_pytest:
+        threading.Thread(target=end_with, args=(line, call), daemon=True).start()
     code = os.waitstatus_to_exitcode(os.waitpid(call, 0)[1])
     line.sendall(f"{code if code >= 0 else 128 - code}\n".encode())
     os._exit(0)
+
+
+def end_with(line: socket.socket, call: int) -> None:
+    if not line.recv(1):
+        with suppress(ProcessLookupError):
+            os.killpg(call, signal.SIGKILL)
 
 
 def run() -> int:
@@ -101,6 +132,8 @@ def run() -> int:
     with open(0, closefd=False) as read, open(1, "w", closefd=False) as out, open(2, "w", closefd=False) as talk:
         sys.stdin, sys.stdout, sys.stderr = read, out, talk
         try:
+            if Path(sys.argv[0]).name == "pytest":
+                return int(pytest.main(sys.argv[1:]))
             importlib.import_module("apportion.cli.main").main()
         except SystemExit as end:
             return end.code if isinstance(end.code, int) else int(end.code is not None)
