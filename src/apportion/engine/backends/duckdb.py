@@ -1,10 +1,14 @@
 """DuckDB in this process and in memory; what exceeds the memory it may use goes to a spill folder and is removed with the connection."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
-import ibis
+import ibis.expr.operations as ops
 import pyarrow as pa
+from ibis.backends.duckdb import Backend as IbisDuckDB
+from ibis.backends.sql.compilers.duckdb import DuckDBCompiler
 
 from apportion.engine.backend import ENDS, SIGNS, Engine
 
@@ -16,6 +20,42 @@ WORDS = {
 AS_WRITTEN = "join_order,build_side_probe_side"
 
 
+class Compiler(DuckDBCompiler):  # type: ignore[misc]  # Ibis ships no types
+    """Ibis's own, without the search of every expression for words that the engine does not use."""
+
+    lowered_ops: Mapping[Any, Any] = {}
+
+
+class Connection(IbisDuckDB):  # type: ignore[misc]  # Ibis ships no types
+    """Ibis's own, which knows the columns of what it is lent and what it keeps, and need not look for them before each question."""
+
+    compiler = Compiler()
+    ends: Any
+
+    def _run_pre_execute_hooks(self, expr: Any) -> None:
+        """No expression brings functions or tables of its own."""
+
+    def table(self, name: str, /, *, database: Any = None) -> Any:
+        return self.ends if name == ENDS else super().table(name, database=database)
+
+    def named(self, name: str, schema: Any, *place: str) -> Any:
+        catalog, database = place or (None, None)
+        namespace = ops.Namespace(catalog=catalog, database=database)
+        return ops.DatabaseTable(name, schema=schema, source=self, namespace=namespace).to_expr()
+
+    def keep(self, name: str, rows: Any) -> Any:
+        schema = rows.schema()
+        self.con.execute(f"create temp table {name} ({columns_of(schema)})")
+        self.con.execute(f"insert into {name} {self.compile(rows)}")
+        return self.named(name, schema, "temp", "main")
+
+
+@cache
+def columns_of(schema: Any) -> str:
+    """As a table is made with them; of the types that Ibis reckons with, where DuckDB would take wider ones."""
+    return ", ".join(column.sql("duckdb") for column in schema.to_sqlglot_column_defs("duckdb"))
+
+
 @dataclass(slots=True)
 class DuckDB:
     """An Ibis connection and the names of the tables that a plan lends it."""
@@ -23,6 +63,7 @@ class DuckDB:
     connection: Any
     tables: list[str] = field(default_factory=list)
     views: list[str] = field(default_factory=list)
+    schemas: dict[pa.Schema, Any] = field(default_factory=dict)  # of views, as DuckDB names their types
 
     @property
     def engine(self) -> Engine:
@@ -31,28 +72,34 @@ class DuckDB:
     def lend(self, table: pa.Table, *, often: bool = False) -> Any:
         """Of its own tables DuckDB knows the bounds: what is summed by their numbers is summed faster. Arrow's are there sooner."""
         if often or len(table) > SMALL:
-            return self.keep(table)
+            return self.keep(self.see(table))
+        return self.see(table)
+
+    def see(self, table: pa.Table) -> Any:
         self.views.append(f"lent_{len(self.views)}")
         self.connection.con.register(self.views[-1], table)
-        return self.connection.table(self.views[-1])
+        if table.schema not in self.schemas:
+            self.schemas[table.schema] = self.connection.get_schema(self.views[-1])
+        return self.connection.named(self.views[-1], self.schemas[table.schema])
 
     def keep(self, rows: Any) -> Any:
         self.tables.append(f"kept_{len(self.tables)}")
-        return self.connection.create_table(self.tables[-1], rows, temp=True)
+        return self.connection.keep(self.tables[-1], rows)
 
     def read(self, files: list[str]) -> Any:
         return self.connection.read_parquet(files)
 
     def forget(self) -> None:
         while self.tables:
-            self.connection.drop_table(self.tables.pop())
+            self.connection.con.execute(f"drop table {self.tables.pop()}")
         while self.views:
             self.connection.con.unregister(self.views.pop())
 
 
 def connect_duckdb(*, threads: int | None = None, memory: str | None = None, spill: str | None = None) -> DuckDB:
     """Joins are made as they are written, the many rows first: guesses of sizes would turn some of them around, which costs ten times as much."""
-    connection = ibis.duckdb.connect()
+    connection = Connection()
+    connection.do_connect()
     settings = {
         "preserve_insertion_order": False,
         "disabled_optimizers": AS_WRITTEN,
@@ -66,5 +113,6 @@ def connect_duckdb(*, threads: int | None = None, memory: str | None = None, spi
             connection.raw_sql(f"set {key} = '{text}'")
     for word, meaning in WORDS.items():
         connection.raw_sql(f"create or replace temp macro {word} as {meaning}")
-    connection.create_table(ENDS, SIGNS, temp=True)
-    return DuckDB(connection)
+    made = DuckDB(connection)
+    connection.ends = connection.keep(ENDS, made.see(SIGNS))
+    return made
