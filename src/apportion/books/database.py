@@ -11,11 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event, insert, make_url, text
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from apportion.books.moment import current
 from apportion.errors import BooksError, require_equal
 
 BUSY_S = 60
+NO_LIMIT = (
+    -1
+)  # of connections: there are as many as threads that read, and one that waits for another's answer must not starve it
 WRITER_KEY = 4_711_208_115_003
 
 
@@ -26,10 +30,10 @@ def connect(url: str) -> Engine:
     except ArgumentError as error:
         raise bad_url(url) from error
     if name == "postgresql":
-        return create_engine(parsed, pool_pre_ping=True)
+        return create_engine(parsed, pool_pre_ping=True, max_overflow=NO_LIMIT)
     if name != "sqlite" or not parsed.database or parsed.database == ":memory:":
         raise bad_url(url)
-    engine = create_engine(parsed, connect_args={"timeout": BUSY_S})
+    engine = create_engine(parsed, connect_args={"timeout": BUSY_S}, max_overflow=NO_LIMIT)
     event.listen(engine, "connect", prepare_sqlite)
     event.listen(engine, "begin", begin_sqlite)
     return engine
@@ -78,7 +82,19 @@ def insert_rows(connection: Connection, table: Table, columns: Sequence[str], ro
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """One consistent view of the record, however many statements it takes."""
+    """One consistent view of the record, however many statements it takes; within a moment, the moment's."""
+    now = current()
+    if now is None:
+        with viewing(engine) as connection:
+            yield connection
+        return
+    try:
+        yield now.view(engine, lambda: viewing(engine))
+    except DBAPIError:
+        now.drop()
+        raise
+
+
+def viewing(engine: Engine) -> Connection:
     options = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
-    with engine.connect().execution_options(**options) as connection:
-        yield connection
+    return engine.connect().execution_options(**options)

@@ -47,11 +47,8 @@ def teams_of(text: str) -> frozenset[str] | None:
 
 
 class Doors:
-    """`ended` counts what was ended here, for whoever remembers what was good."""
-
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.ended = 0
 
     def open_session(self, person: Person, lasts_s: int) -> str:
         """The key of a new session, shown once. Whoever has another role or other teams by now loses the sessions that were opened with those."""
@@ -68,21 +65,16 @@ class Doors:
             if not connection.execute(known).rowcount:
                 connection.execute(insert(logins).values(name=person.name, **told, first_s=now, last_s=now))
             note(connection, "login", f"{person.name} by {person.by} as {person.role}")
-        self.ended += 1
         return key
 
     def session(self, key: str) -> Person | None:
-        found = self.session_until(key)
-        return found[0] if found else None
-
-    def session_until(self, key: str) -> tuple[Person, int] | None:
-        """Whose it is, and the second when it ends."""
+        """Whose it is; None once it is over."""
         table = record.sessions
         with spoken(), reading(self.engine) as connection:
             row = connection.execute(select(table).where(table.c.sha256 == hashed(key))).first()
         if row is None or row.until_s <= time.time():
             return None
-        return Person(row.name, row.role, teams_of(row.teams), row.by), row.until_s
+        return Person(row.name, row.role, teams_of(row.teams), row.by)
 
     def end_session(self, key: str) -> None:
         mine = record.sessions.c.sha256 == hashed(key)
@@ -92,7 +84,6 @@ class Doors:
                 connection.execute(delete(record.sessions).where(mine))
                 with acting(row.name):
                     note(connection, "logout", row.name)
-        self.ended += 1
 
     def end_sessions_of(self, name: str) -> int:
         """All of one person, and how many they were."""
@@ -101,7 +92,6 @@ class Doors:
             ended: int = connection.execute(delete(table).where(table.c.name == name)).rowcount
             if ended:
                 note(connection, "sessions ended", f"{ended} of {name}")
-        self.ended += 1
         return ended
 
     def logins(self) -> list[Login]:

@@ -32,7 +32,7 @@ class Recent(Generic[Found]):
             found = self._kept.get(key)
         found = read() if found is None else found
         with self._lock:
-            self._kept[key] = found
+            found = self._kept.setdefault(key, found)  # another thread may have been quicker: all have the same
             self._kept.move_to_end(key)
             while len(self._kept) > self.most:
                 self._kept.popitem(last=False)

@@ -53,11 +53,8 @@ class Token:
 
 
 class Tokens:
-    """`ended` counts what was ended here, for whoever remembers what was good."""
-
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.ended = 0
 
     def make(self, grant: Grant) -> tuple[Token, str]:
         """The token, and its key, which is shown this once."""
@@ -114,7 +111,6 @@ class Tokens:
                 change = update(record.tokens).where(record.tokens.c.id == number)
                 connection.execute(change.values(revoked_s=int(time.time())))
                 note(connection, "token revoked", f"{row.id} {row.label!r} of {row.owner}")
-        self.ended += 1
         return token_of(row)
 
 

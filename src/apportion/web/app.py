@@ -2,7 +2,10 @@
 
 import gc
 import os
+import signal
+from multiprocessing import connection, parent_process
 from pathlib import Path
+from threading import Thread
 
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
@@ -52,4 +55,13 @@ def served() -> FastAPI:
     app = create_app(Path(os.environ[FOLDER]), warm=True)
     gc.collect()
     gc.freeze()
+    Thread(target=leave_with_parent, daemon=True).start()
     return app
+
+
+def leave_with_parent() -> None:
+    """A process whose parent was killed would hold the port for ever, with nobody to stop it."""
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os.kill(os.getpid(), signal.SIGTERM)

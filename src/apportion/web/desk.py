@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
+from apportion.books.moment import Moment, moment
 from apportion.books.open import Books
 from apportion.books.recent import Recent
 from apportion.errors import ApportionError
@@ -25,6 +26,7 @@ from apportion.web.verifying import Verifying
 KEPT = 512  # answers
 FINISHED = 512  # whole pages, packed
 LASTING = 32
+STATES = 2  # of the books: as they stand, and as they stood for whoever began to ask before
 MONTHS = 4  # of postings
 Answer = TypeVar("Answer")
 
@@ -40,10 +42,8 @@ class Desk:
         self.trouble: ApportionError | None = None  # why an edited file does not count
         with suppress(ApportionError):  # the same refusal is told to whoever asks for a page
             self._project.policy  # noqa: B018  # kept from now on
-        self._state: Hashable = None
-        self._kept: Kept = Recent(KEPT)
-        self._finished: Kept = Recent(FINISHED)
-        self._lasting: Kept = Recent(LASTING)
+        self._standing: Recent[_Answers] = Recent(STATES)
+        self._lasting: Recent[_Once[Any]] = Recent(LASTING)
         self._lock = threading.Lock()
         self.verifying = Verifying()
         self.bench = Bench()
@@ -90,28 +90,21 @@ class Desk:
 
     def kept(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """What `make` gives, made once while nothing is recorded and no file is edited."""
-        once: _Once[Answer] = self._current(self._kept, key)
-        return once.get(make)
+        with moment() as now:
+            return self._answers(now).kept.get(key, _Once).get(make)
 
     def finished(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """The same for whole pages, which are many: they do not push out what they are made of."""
-        once: _Once[Answer] = self._current(self._finished, key)
-        return once.get(make)
+        with moment() as now:
+            return self._answers(now).finished.get(key, _Once).get(make)
 
-    def _current(self, kept: "Kept", key: Hashable) -> "_Once[Any]":
-        state = self.state()
-        with self._lock:
-            if state != self._state:
-                self._state = state
-                self._kept.clear()
-                self._finished.clear()
-            return kept.get(key, _Once)
+    def _answers(self, now: Moment) -> "_Answers":
+        """As the books stand at this moment, which others may be past already: both have their own."""
+        return self._standing.get(now.known(self, self.state), _Answers)
 
     def lasting(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """The same for what takes long and depends on nothing but its key, whatever else is recorded meanwhile."""
-        with self._lock:
-            once: _Once[Answer] = self._lasting.get(key, _Once)
-        return once.get(make)
+        return self._lasting.get(key, _Once).get(make)
 
     def record(self, project: Project, periods: list[Period], until_s: int | None = None) -> Record:
         """As `verbs/report.read_record` reads it."""
@@ -138,4 +131,9 @@ class _Once(Generic[Answer]):
             return self._made[0]
 
 
-Kept = Recent[_Once[Any]]
+class _Answers:
+    """While the books stand where they stand."""
+
+    def __init__(self) -> None:
+        self.kept: Recent[_Once[Any]] = Recent(KEPT)
+        self.finished: Recent[_Once[Any]] = Recent(FINISHED)

@@ -19,6 +19,7 @@ from apportion.verbs.web_settings import is_loopback
 from apportion.web.door.door import Door, bearer
 from apportion.web.door.session import is_csrf
 from apportion.web.faults import API, answer
+from apportion.web.moments import Moments
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -49,6 +50,7 @@ LOG = logging.getLogger("apportion.web")
 
 
 def add_guards(app: FastAPI, door: Door) -> None:
+    app.add_middleware(Moments)
     app.add_middleware(GZipMiddleware, minimum_size=1024)
     app.add_middleware(Guards, door=door)
 

@@ -33,3 +33,21 @@ class Buckets:
             while len(self._left) > CALLERS:
                 self._left.popitem(last=False)
         return 0 if enough else math.ceil((1 - left) / rate)
+
+
+class Known:
+    """Whose key was good a moment ago, for the limits alone: they are counted before anything is read."""
+
+    def __init__(self) -> None:
+        self._until: OrderedDict[str, float] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def add(self, key: str) -> None:
+        with self._lock:
+            self._until[key] = time.monotonic() + MINUTE_S
+            self._until.move_to_end(key)
+            while len(self._until) > CALLERS:
+                self._until.popitem(last=False)
+
+    def has(self, key: str) -> bool:
+        return self._until.get(key, 0) > time.monotonic()

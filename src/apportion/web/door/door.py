@@ -9,10 +9,9 @@ from urllib.parse import urlsplit
 from apportion.books.doors import Person, hashed
 from apportion.books.tokens import TOUCH_S, Token
 from apportion.errors import BooksError
-from apportion.web.door.buckets import Buckets
+from apportion.web.door.buckets import Buckets, Known
 from apportion.web.door.oidc import Provider
 from apportion.web.door.proxied import client_address
-from apportion.web.door.recent import Recent
 from apportion.web.viewer import Viewer, token_viewer
 
 if TYPE_CHECKING:
@@ -36,8 +35,7 @@ class Door:
         self.provider = Provider(self.web.oidc) if self.web.login == "oidc" and self.web.oidc else None
         self.requests = Buckets(self.web.requests_per_minute)
         self.attempts = Buckets(LOGINS_PER_MINUTE)
-        self._sessions: Recent[Person] = Recent(lambda: desk.books.doors.ended)
-        self._tokens: Recent[tuple[Token, Person | None]] = Recent(lambda: desk.books.tokens.ended)
+        self._known = Known()
         self._used: dict[str, float] = {}
         self._notes = ThreadPoolExecutor(1, "token-use")  # beside the request, which must not wait for another writer
 
@@ -56,21 +54,21 @@ class Door:
     def caller(self, request: "HTTPConnection") -> str:
         """For the limits: somebody known by their key, anybody else by their address."""
         key = hashed(bearer(request) or request.cookies.get(self.cookie, ""))
-        return key if self._sessions.has(key) or self._tokens.has(key) else client_address(request, self.web.proxy)
+        return key if self._known.has(key) else client_address(request, self.web.proxy)
 
     def person(self, key: str) -> Person | None:
-        return self._sessions.get(hashed(key), lambda: self.desk.books.doors.session_until(key))
+        """Asked of the books each time, as is a token: what was ended by whatever process is over for all."""
+        found = self.desk.books.doors.session(key)
+        if found is not None:
+            self._known.add(hashed(key))
+        return found
 
     def token(self, key: str) -> Viewer | None:
         """Whoever brings a token."""
-
-        def look() -> tuple[tuple[Token, Person | None], int] | None:
-            found = self.desk.books.tokens.known(key)
-            return (found, found[0].until_s) if found else None
-
-        found = self._tokens.get(hashed(key), look)
+        found = self.desk.books.tokens.known(key)
         if found is None:
             return None
+        self._known.add(hashed(key))
         token, owner = found
         now = time.time()
         if max(token.used_s, self._used.get(token.id, 0)) <= now - TOUCH_S:
