@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import cycle
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -30,6 +31,7 @@ from tests.served.serving import PATIENCE_S, Server, start
 from tests.web import world
 
 MONTH = "2026-10"
+PAUSE_S = 0.1
 OVERVIEW = f"/overview.json?period={MONTH}"
 SHOWBACK = f"/api/v1/reports/showback?period={MONTH}"
 OTHERS = (
@@ -91,18 +93,20 @@ def everyone(servers: list[Server], key: str) -> Iterator[list[httpx.Client]]:
 
 @contextmanager
 def readers(servers: list[Server], key: str) -> Iterator[Seen]:
-    """They ask as fast as they are answered, all the time; what they saw is whole when this ends."""
+    """They ask all the time; what they saw is whole when this ends."""
     seen, stop = Seen(), Event()
 
     def read(server: Server, paths: tuple[str, ...]) -> None:
         with server.client(key) as client:
-            while not stop.is_set():
-                for path in paths:
-                    seen.take(path, client.get(path))
+            for path in cycle(paths):
+                seen.take(path, client.get(path))
+                if stop.wait(PAUSE_S):
+                    return
 
-    wanted = [(OVERVIEW, SHOWBACK), OTHERS]
-    with ThreadPoolExecutor(len(servers) * len(wanted)) as pool:
-        reading: list[Future[None]] = [pool.submit(read, server, paths) for server in servers for paths in wanted]
+    wanted = ((OVERVIEW, SHOWBACK), (SHOWBACK, OVERVIEW), OTHERS)
+    with ThreadPoolExecutor(len(wanted)) as pool:
+        asked = zip(cycle(servers), wanted)
+        reading: list[Future[None]] = [pool.submit(read, *one) for one in asked]
         try:
             yield seen
         finally:
@@ -155,14 +159,14 @@ def write_everything(hand: Hands, folder: Path) -> None:
         credit(hand, number)
     hand.do("ingest")
     hand.do("plan", "--period", MONTH)
-    hand.do("apply", "--period", MONTH, "--yes")
+    hand.do("apply", "--period", MONTH)
     hand.do("dispute", "settle", "1", "--credit", "2.00", "--sponsor", "speech", "--why", "they were not")
     hand.do("dispute", "settle", "2", "--reject", "it did not")
-    hand.do("close", "--period", MONTH, "--override", "what nobody owns is known", "--yes")
+    hand.do("close", "--period", MONTH, "--override", "what nobody owns is known")
     later_bill(folder)
     hand.do("ingest")
     hand.do("plan", "--period", "2026-11")
-    hand.do("apply", "--period", "2026-11", "--yes")
+    hand.do("apply", "--period", "2026-11")
     both = [hand.begin("backup", str(folder.parent / "copy.tar")), hand.begin("gc", "--older-than", "0")]
     for one in both:
         one.done()

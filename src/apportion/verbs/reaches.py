@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from apportion.model.times import Interval, Period, day_start, local_day
 from apportion.reports.live import SourceReach
 from apportion.sources.live import is_asked
+from apportion.sources.pushed import KIND as PUSHED
 from apportion.sources.registry import source_named
 from apportion.verbs.project import Project
 from apportion.verbs.world import Pins, touches
@@ -25,7 +26,8 @@ def reaches(project: Project, period: Period, pins: Pins, today: date) -> tuple[
         if "usage" in row["tables"] and row["start_s"] < both.end_s and row["end_s"] > both.start_s:
             windows.setdefault(row["source"], []).append(row)
     stated = {
-        source.name: is_asked(source_named(source.kind, source.where), source.settings) for source in project.sources
+        source.name: source.kind != PUSHED and is_asked(source_named(source.kind, source.where), source.settings)
+        for source in project.sources
     }
     last = last_rows(project, pins, both, windows)
     found = []
