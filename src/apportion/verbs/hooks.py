@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from apportion.books.failures import spoken
 from apportion.books.hooks import EVENTS, GIVEN_UP, Hook, Telling
 from apportion.errors import ApportionError, ProjectError
 from apportion.model.times import instant_text
@@ -56,7 +57,7 @@ def try_hook(project: Project, name: str) -> Told:
 
 def deliver(project: Project, now_s: int | None = None) -> list[Told]:
     """All that is due, one process at a time: whoever finds another at it has nothing to do."""
-    with project.books.locks.attempt(LOCK) as mine:
+    with spoken(), project.books.locks.attempt(LOCK) as mine:
         return list(delivered(project, int(time.time()) if now_s is None else now_s)) if mine else []
 
 

@@ -7,14 +7,16 @@ from dataclasses import asdict, dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.failures import spoken
 from apportion.books.tables import span
 from apportion.errors import Problem, ProjectError
 from apportion.model.delivery import Delivery, FileDigest
 from apportion.model.times import Interval
-from apportion.sources.pushed import KIND, Welcome, read_rows
+from apportion.sources.pushed import KIND, Taken, Welcome, read_rows
 from apportion.sources.settings import stanza
 from apportion.verbs.project import Project
 
+LOCK = "push"  # from the claim of a key to its answer: who repeats a push meanwhile waits, and cannot bring old rows back over newer ones
 LISTED = 100  # problems that an answer names; the books have all
 
 
@@ -73,13 +75,20 @@ def push(project: Project, who: str, given: Push) -> Pushed:
     stanza(source.settings, ())  # refuses what it does not know
     taken = read_rows(given.body, given.form, Welcome(source.name, given.table, given.window))
     refuse_nothing(taken.table, taken.problems, strict=given.strict)
-    before = project.books.pushes.claim(who, given.key, given.sha256)
-    if before:
-        return revived(before)
+    with spoken(), project.books.locks.hold([LOCK]):
+        before = project.books.pushes.claim(who, given.key, given.sha256)
+        if before:
+            return revived(before)
+        done = taken_in(project, given, taken)
+        project.books.pushes.answered(who, given.key, json.dumps(asdict(done)))
+    return done
+
+
+def taken_in(project: Project, given: Push, taken: Taken) -> Pushed:
     receipt = project.books.ingest(delivery_of(given, taken.table, taken.problems))
     rows = receipt.rows[given.table]
-    done = Pushed(
-        source=source.name,
+    return Pushed(
+        source=given.source,
         table=given.table,
         delivery=receipt.delivery_id,
         rows=rows,
@@ -88,8 +97,6 @@ def push(project: Project, who: str, given: Push) -> Pushed:
         refused=len(taken.problems),
         problems=taken.problems[:LISTED],
     )
-    project.books.pushes.answered(who, given.key, json.dumps(asdict(done)))
-    return done
 
 
 def refuse_nothing(rows: pa.Table, problems: tuple[Problem, ...], *, strict: bool) -> None:
