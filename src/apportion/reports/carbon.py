@@ -78,10 +78,12 @@ def _add(
 ) -> defaultdict[str, Emitted]:
     """Sums by the name of each key; without any, of all."""
     found: defaultdict[str, Emitted] = defaultdict(Emitted)
-    sums = grouped(posted, (*keys, "bill", "currency", "reason"))
-    metered = {_meter(bill) for (*_, bill, currency, _), _ in sums.items() if currency == ENERGY}
-    for (*key, bill, currency, reason), amount in sums.items():
-        here = found[names.get(tuple(key), "")]
+    columns = tuple(dict.fromkeys((*keys, "bill", "currency", "reason")))  # a bill or a reason may be the name itself
+    sums = [(dict(zip(columns, key, strict=True)), amount) for key, amount in grouped(posted, columns).items()]
+    metered = {_meter(row["bill"]) for row, _ in sums if row["currency"] == ENERGY}
+    for row, amount in sums:
+        bill, currency, reason = row["bill"], row["currency"], row["reason"]
+        here = found[names.get(tuple(row[key] for key in keys), "")]
         if currency == ENERGY:
             here.kwh.append(amount)
             continue

@@ -1,10 +1,11 @@
 """What went wrong, in the same words as on the command line: problem+json (RFC 9457) for programs, a page for people."""
 
 import logging
+from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from apportion.client.shapes import Problem, RowProblem
@@ -67,11 +68,20 @@ def status_of(error: ApportionError) -> int:
 
 
 def answer(request: Request, problem: Problem) -> Response:
-    if request.url.path.startswith(API) or split_form(asked_path(request))[1] != ".html":
+    if not wants_page(request):
         headers = {"Retry-After": RETRY_S} if problem.status == 503 else {}
         return JSONResponse(problem.model_dump(exclude_none=True), problem.status, headers, media_type=PROBLEM)
     said = [problem.detail, *([problem.hint] if problem.hint else [])]
     return bare(problem.title, said, [Link("Overview", "/")], problem.status)
+
+
+def wants_page(request: Request) -> bool:
+    return not request.url.path.startswith(API) and split_form(asked_path(request))[1] == ".html"
+
+
+def to_login(request: Request) -> Response:
+    asked = asked_path(request) + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse("/login?" + urlencode({"to": asked}), 303)
 
 
 def about_policy(request: Request, error: PolicyError) -> tuple[str, str]:
@@ -121,6 +131,8 @@ def add_faults(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     def plain(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 401 and wants_page(request):
+            return to_login(request)
         code, title = PLAIN.get(error.status_code, ("refused", "That was refused"))
         response = answer(request, Problem(status=error.status_code, code=code, title=title, detail=str(error.detail)))
         response.headers.update(error.headers or {})

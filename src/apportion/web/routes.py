@@ -6,16 +6,17 @@ A form that changes something posts to a route with a `deed` of its own, and ans
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from gzip import compress, decompress
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import quote, unquote
 
-from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from apportion.books.audit import acting
 from apportion.errors import ProjectError
-from apportion.web.ask import DOTS, Ask, NotAllowedError, NotThereError, whole
-from apportion.web.door.session import csrf_of, form_of, is_csrf, viewer_from
+from apportion.web.ask import DOTS, Ask, NotAllowedError, NotThereError
+from apportion.web.door.entering import entered
+from apportion.web.door.session import csrf_of, form_of, is_csrf
 from apportion.web.frame import Entry, asked_path, html, rendered, split_form
 from apportion.web.page import Page
 from apportion.web.viewer import Deed
@@ -23,6 +24,7 @@ from apportion.web.viewer import Deed
 PACKED = 6  # how hard a page is packed
 Showing = Callable[..., Page]  # (ask, *names of the path)
 Doing = Callable[..., str | Page]  # (ask, form, *names of the path) -> where to look next, or what is shown this once
+Answering = Callable[[Request, Ask], Response]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +73,28 @@ def add_pages(
 ) -> None:
     entries = [route.entry for route in routes if route.entry]
     for download in downloads:
-        app.add_api_route(
-            anything(download.path), download_endpoint(download), include_in_schema=False, response_model=None
-        )
+        add(app, anything(download.path), answering(download.deed, sending(download)))
     for route in routes:
-        app.add_api_route(
-            anything(route.path), page_endpoint(route, entries), include_in_schema=False, response_model=None
-        )
+        shown_at = [anything(route.path)]
         if "{" not in route.path and route.path != "/":
-            for form in (".json", ".csv"):
-                app.add_api_route(
-                    route.path + form, page_endpoint(route, entries), include_in_schema=False, response_model=None
-                )
+            shown_at += [route.path + form for form in (".json", ".csv")]
+        for path in shown_at:
+            add(app, path, answering(route.deed, showing(route, entries)))
     for action in actions:
-        app.add_api_route(
-            anything(action.path),
-            action_endpoint(action, entries),
-            methods=["POST"],
-            include_in_schema=False,
-            response_model=None,
-        )
+        add(app, anything(action.path), doing(action, entries), "POST")
+
+
+def add(app: FastAPI, path: str, endpoint: Callable[..., object], method: str = "GET") -> None:
+    app.add_api_route(path, endpoint, methods=[method], include_in_schema=False, response_model=None)
+
+
+def answering(deed: Deed, answer: Answering) -> Callable[[Request], Response]:
+    """What is only looked at."""
+
+    def endpoint(request: Request) -> Response:
+        return answer(request, entered(request, deed))
+
+    return endpoint
 
 
 def anything(path: str) -> str:
@@ -99,30 +103,18 @@ def anything(path: str) -> str:
     return f"{before}:path{brace}{after}" if brace else path
 
 
-def download_endpoint(download: Download) -> Callable[[Request], Response]:
-    def endpoint(request: Request) -> Response:
-        viewer = viewer_from(request)
-        if viewer is None:
-            return to_login(request)
-        if not viewer.may(download.deed):
-            raise NotAllowedError(download.deed)
-        ask = Ask(request.app.state.desk, viewer, request.url.path, queried(request))
+def sending(download: Download) -> Answering:
+    def answer(request: Request, ask: Ask) -> Response:
         file = download.make(ask, *names_in(download.path, asked_path(request)))
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"}
         return StreamingResponse(file.parts, media_type=file.kind, headers=headers)
 
-    return endpoint
+    return answer
 
 
-def page_endpoint(route: Route, entries: Sequence[Entry]) -> Callable[[Request], Response]:
-    def endpoint(request: Request) -> Response:
-        viewer = viewer_from(request)
-        if viewer is None:
-            return to_login(request)
+def showing(route: Route, entries: Sequence[Entry]) -> Answering:
+    def answer(request: Request, ask: Ask) -> Response:
         path, form = split_form(asked_path(request))
-        ask = Ask(request.app.state.desk, viewer, plain(whole(path)), queried(request))
-        if not viewer.may(route.deed):
-            raise NotAllowedError(route.deed)
         tag = f'"{route.state(ask)}"' if route.state else ""
         if tag and tag in (f'"{ask.one("since")}"', request.headers.get("if-none-match")):
             return Response(status_code=304, headers={"ETag": tag})
@@ -136,7 +128,7 @@ def page_endpoint(route: Route, entries: Sequence[Entry]) -> Callable[[Request],
             response.headers["ETag"] = tag
         return response
 
-    return endpoint
+    return answer
 
 
 def page_response(request: Request, ask: Ask, entries: Sequence[Entry], show: Callable[[], Page]) -> Response:
@@ -187,22 +179,17 @@ def names_in(pattern: str, path: str) -> list[str]:
     return [unquote(name) for name in (*inside, *names[-1:])]
 
 
-def plain(path: str) -> str:
-    return "/" if path == "/overview" else path
+def doing(action: Action, entries: Sequence[Entry]) -> Callable[[Request], object]:
+    """A form is read when it is known who sent it, and counts with the token of their session."""
 
-
-def action_endpoint(action: Action, entries: Sequence[Entry]) -> Callable[[Request], object]:
     async def endpoint(request: Request) -> Response:
-        viewer = viewer_from(request)
-        if viewer is None:
-            return to_login(request)
+        ask = entered(request, action.deed)
         fields = await form_of(request)
-        if not is_csrf(request, fields.pop("csrf", "")) or not viewer.may(action.deed):
+        if not is_csrf(request, fields.pop("csrf", "")):
             raise NotAllowedError(action.deed)
-        ask = Ask(request.app.state.desk, viewer, request.url.path, queried(request))
 
         def act() -> Response:
-            with acting(viewer.name):
+            with acting(ask.viewer.name):
                 next_ = action.do(ask, fields, *names_in(action.path, asked_path(request)))
             return (
                 RedirectResponse(next_, 303) if isinstance(next_, str) else html(ask, next_, entries, csrf_of(request))
@@ -211,16 +198,3 @@ def action_endpoint(action: Action, entries: Sequence[Entry]) -> Callable[[Reque
         return await run_in_threadpool(act)
 
     return endpoint
-
-
-def queried(request: Request) -> dict[str, list[str]]:
-    return {name: request.query_params.getlist(name) for name in request.query_params}
-
-
-def to_login(request: Request) -> Response:
-    asked = asked_path(request) + (f"?{request.url.query}" if request.url.query else "")
-    if split_form(asked_path(request))[1] != ".html":
-        raise HTTPException(
-            401, "log in, or bring a token: `Authorization: Bearer ...`", {"WWW-Authenticate": "Bearer"}
-        )
-    return RedirectResponse("/login?" + urlencode({"to": asked}), 303)

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 from fastapi import Depends, HTTPException, Query, Request
 
 from apportion.web.ask import Ask, NotThereError
-from apportion.web.door.session import viewer_from
-from apportion.web.routes import queried
+from apportion.web.door.entering import entered
 from apportion.web.viewer import Deed
 
 SAID = {
@@ -44,14 +43,8 @@ def about(deed: Deed, *more: int) -> dict[str, Any]:
 
 def asking(deed: Deed) -> Callable[[Request], Ask]:
     def ask(request: Request) -> Ask:
-        viewer = viewer_from(request)
-        if viewer is None:
-            raise HTTPException(
-                401, "log in, or bring a token: `Authorization: Bearer ...`", {"WWW-Authenticate": "Bearer"}
-            )
+        made = entered(request, deed)
         refuse_unsuited(request)
-        made = Ask(request.app.state.desk, viewer, request.url.path, queried(request))
-        made.require(deed)
         return made
 
     return ask

@@ -7,27 +7,26 @@ from fastapi import APIRouter, Path, Query
 
 from apportion.client.record import StatementAnswer, StatementLine
 from apportion.client.shapes import Listed
-from apportion.errors import ProjectError
 from apportion.model.money import plain
 from apportion.model.times import parse_period
 from apportion.reports.statement.shape import Statement, money, to_json
-from apportion.verbs.statement import BILLED, Wanted, statements
+from apportion.verbs.statement import Wanted
 from apportion.web.api.asked import AS_OF, MONTHS, Reading, about
 from apportion.web.api.paging import Parted
-from apportion.web.ask import Ask, NotThereError
+from apportion.web.ask import NotThereError
+from apportion.web.statements import seen_statements
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["statements"])
 Level = Literal["cost_centre", "department", "team", "project", "user"]
 LEVEL = Query(description="whose statements; without all teams, only `team` and `project`")
 MONTH = Path(examples=["2026-10"], description="a month")
-OF_TEAMS = ("team", "project")  # levels whose owners begin with their team
 
 
 @router.get("/statements", dependencies=[MONTHS], **about(Deed.read))
 def statements_of(ask: Reading, part: Parted, level: Annotated[Level, LEVEL] = "team") -> Listed[StatementLine]:
     """Everybody's statement of a month, as far as you may see them."""
-    return part.of(map(line, readable(ask, Wanted(ask.month, level))), lambda one: [one.owner, one.currency])
+    return part.of(map(line, seen_statements(ask, Wanted(ask.month, level))), lambda one: [one.owner, one.currency])
 
 
 @router.get("/statements/{period}/{owner:path}", **about(Deed.read))
@@ -39,35 +38,12 @@ def statement(
     as_of: Annotated[str, AS_OF] = "",
 ) -> StatementAnswer:
     """One owner's statement, in every currency that it has one in."""
-    found = readable(ask, Wanted(parse_period(period), level, owner, as_of))
+    found = seen_statements(ask, Wanted(parse_period(period), level, owner, as_of))
     if not found or not owner:
         raise NotThereError("such statement")
     return StatementAnswer(
         period=period, level=level, owner=owner, statements=[json.loads(to_json(one)) for one in found]
     )
-
-
-def readable(ask: Ask, wanted: Wanted) -> list[Statement]:
-    """Theirs. Of whoever sees some teams only, nothing is made and no error tells of others."""
-    if ask.viewer.teams is None:
-        return kept(ask, wanted)
-    if wanted.level not in OF_TEAMS or (wanted.owner and not is_theirs(ask, wanted.level, wanted.owner)):
-        raise NotThereError("such statement")
-    try:
-        return [one for one in kept(ask, wanted) if is_theirs(ask, one.level, one.owner)]
-    except ProjectError as error:
-        if error.code != "unknown-owner":
-            raise
-        raise NotThereError("such statement") from error
-
-
-def is_theirs(ask: Ask, level: str, owner: str) -> bool:
-    return ask.viewer.sees(owner) if level == BILLED else ask.sees_owner(owner)
-
-
-def kept(ask: Ask, wanted: Wanted) -> list[Statement]:
-    key = ("statements", str(wanted.period), wanted.level, wanted.owner, wanted.as_of)
-    return ask.desk.kept(key, lambda: statements(ask.project, wanted))
 
 
 def line(made: Statement) -> StatementLine:

@@ -17,20 +17,18 @@ from apportion.render.statement.page import Table as Printed
 from apportion.reports.groups import NOBODY
 from apportion.reports.report import Column
 from apportion.reports.statement.build import SUMMARY
-from apportion.reports.statement.facts import Facts
 from apportion.reports.statement.shape import DRIVERS, LEVELS, Statement, money
 from apportion.reports.words import digits
-from apportion.verbs.project import Project
 from apportion.verbs.settings import nearest
-from apportion.verbs.statement import BILLED, Wanted, facts_of, statements
+from apportion.verbs.statement import BILLED, Wanted
 from apportion.web.ask import Ask, NotThereError, at
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Figures, Link, Page, Prose, Rows
 from apportion.web.pages.disputes import doubt_form
 from apportion.web.routes import Download, File, Route
+from apportion.web.statements import TEAM_WISE, seen_statements
 from apportion.web.viewer import Deed
 
-TEAM_WISE = ("team", "project")  # levels that lie within a team: whoever sees the team may read them
 MONTHS = 12
 UNDER_TEAM = ("project", "user")
 SAID = ("project", "user", "component", "pool", "bill")  # parts that the ledger can be filtered by
@@ -54,34 +52,16 @@ def listing(ask: Ask) -> Page:
 
 
 def level_of(ask: Ask) -> str:
-    """Only levels that cannot tell of other teams, for whoever may not see all of them."""
     level = ask.one("level", BILLED)
     if level not in LEVELS:
         raise ProjectError("unknown-level", f"there is no level {level!r}", hint=nearest(level, LEVELS, "levels"))
-    if ask.viewer.teams is not None and level not in TEAM_WISE:
-        raise NotThereError("such level")
     return level
 
 
 def seen(ask: Ask, month: Period, level: str) -> list[Statement]:
-    """Those of a month that the viewer may read; none where nothing is posted."""
-    as_of = ask.one("as_of")
     if str(month) not in ask.known_months:
         raise ProjectError("nothing-posted", f"nothing is posted for {month}")
-
-    def gathered(project: Project, period: Period, until_s: int | None) -> Facts:
-        return ask.desk.kept(("statement facts", str(month), as_of), lambda: facts_of(project, period, until_s))
-
-    def made() -> list[Statement]:
-        try:
-            return statements(ask.project, Wanted(month, level, as_of=as_of), gathering=gathered)
-        except ProjectError as error:
-            if error.code == "unknown-owner":
-                return []
-            raise
-
-    every = ask.desk.kept(("statements", str(month), level, as_of), made)
-    return [one for one in every if (ask.viewer.sees(one.owner) if level == BILLED else ask.sees_owner(one.owner))]
+    return seen_statements(ask, Wanted(month, level, as_of=ask.one("as_of")))
 
 
 def levels(ask: Ask, level: str) -> Prose:
@@ -257,7 +237,7 @@ def download(ask: Ask, period: str, owner: str) -> File:
     made = next((one for one in some if one.currency == ask.one("currency", some[0].currency)), None)
     if made is None:
         raise NotThereError("such statement")
-    key = ("statement", period, made.level, owner, made.currency, form, ask.one("as_of"))
+    key = ("statement", period, made.level, owner, made.currency, form, ask.one("as_of"), ask.viewer.teams)
     body = ask.desk.kept(key, lambda: render(made, form))
     return File(file_name(made, form), KINDS[form], [body])
 
