@@ -1,9 +1,16 @@
 """What people set, propose and try, over the wire: budgets, drafts of the policy, what-if."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from apportion.client.record import Wish
 from apportion.client.shapes import Shape
+from apportion.client.texts import FIGURE, Month, Name, OptionalName, OptionalText, OwnerPath, PolicyText, Why, only
+
+Role = Literal["viewer", "lead", "finance", "admin"]
+Deed = Literal["read", "dispute", "budget", "propose", "settle", "adjust", "push", "whole", "adopt", "admin"]
+Event = Literal["period.closed", "quota.reached", "anomaly.found"]
 
 
 class Budget(Shape):
@@ -23,10 +30,10 @@ class Budget(Shape):
 class BudgetWish(Wish):
     """`amount` is for a month, in the policy's currency, from the month `since` on; 0 ends it."""
 
-    owner: str = Field(examples=["vision"], min_length=1, max_length=1024)
-    amount: str = Field(examples=["12000.00"], min_length=1, max_length=60)
-    since: str = Field(examples=["2026-11"], max_length=20)
-    why: str = Field("", max_length=4096)
+    owner: OwnerPath
+    amount: str = Field(examples=["12000.00"], pattern=only(FIGURE))
+    since: Month
+    why: OptionalText = ""
 
 
 class BudgetSet(Shape):
@@ -62,24 +69,24 @@ class DraftText(Draft):
 class DraftWish(Wish):
     """The whole text of a policy that somebody wants instead of the file's."""
 
-    text: str = Field(min_length=1, max_length=1_000_000)
-    why: str = Field(examples=["storage by TiB-days"], min_length=1, max_length=4096)
+    text: PolicyText
+    why: Why = Field(examples=["storage by TiB-days"])
 
 
 class OwnerRuleWish(Wish):
     """A rule that says whose work is: where a workload's `label` matches `pattern` it is the team's. `project` and `user` may be templates."""
 
-    label: str = Field(examples=["slurm.account"], min_length=1, max_length=200)
-    pattern: str = Field(examples=["vis-*"], min_length=1, max_length=200)
-    team: str = Field(examples=["vision"], min_length=1, max_length=200)
-    project: str = Field("", max_length=200)
-    user: str = Field("", max_length=200)
-    why: str = Field(examples=["a new account of ours"], min_length=1, max_length=4096)
+    label: Name = Field(examples=["slurm.account"])
+    pattern: Name = Field(examples=["vis-*"])
+    team: Name = Field(examples=["vision"])
+    project: OptionalName = ""
+    user: OptionalName = ""
+    why: Why = Field(examples=["a new account of ours"])
 
 
 class WhatifWish(Wish):
-    period: str = Field(examples=["2026-10"], max_length=20)
-    text: str = Field(description="a policy, whole", min_length=1, max_length=1_000_000)
+    period: Month
+    text: PolicyText = Field(description="a policy, whole")
 
 
 class WhatifRow(Shape):
@@ -106,10 +113,10 @@ class Whatif(Shape):
 class TokenWish(Wish):
     """A key for a program: never more than you may yourself. No role or teams are your own; no deeds are reading."""
 
-    label: str = Field(examples=["nightly export"], min_length=1, max_length=200)
-    role: str = Field("", max_length=20)
-    teams: list[str] = Field(default_factory=list, max_length=1000)
-    deeds: list[str] = Field(default_factory=list, max_length=20, examples=[["read"]])
+    label: Name = Field(examples=["nightly export"])
+    role: Role | Literal[""] = ""
+    teams: list[Name] = Field(default_factory=list, max_length=1000)
+    deeds: list[Deed] = Field(default_factory=list, max_length=20, examples=[["read"]])
     days: int = Field(90, ge=1, le=366)
 
 
@@ -138,9 +145,11 @@ class TokenMade(Token):
 class HookWish(Wish):
     """Whom to tell of what: all events and all teams unless some are named."""
 
-    url: str = Field(examples=["https://hooks.example/apportion"], min_length=1, max_length=2000)
-    events: list[str] = Field(default_factory=list, max_length=100)
-    teams: list[str] = Field(default_factory=list, max_length=1000)
+    url: str = Field(
+        examples=["https://hooks.example/apportion"], max_length=2000, pattern=r"^https?://[^\s\x00-\x1f]+$"
+    )
+    events: list[Event] = Field(default_factory=list, max_length=100)
+    teams: list[Name] = Field(default_factory=list, max_length=1000)
 
 
 class Hook(Shape):

@@ -1,21 +1,17 @@
 """What the ledger and its surroundings look like over the wire: postings, runs, statements, disputes, credits, policies, sources."""
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from apportion.client.shapes import RowProblem, Shape
+from apportion.client.texts import ABOVE_0, WITHOUT_NUL, Above0, Month, OptionalName, OwnerPath, Why, maybe, only
 
 
 class Wish(Shape):
-    """What somebody asks to be written down."""
+    """What somebody asks to be written down: nothing is guessed, not even that "90" was meant for 90."""
 
-    @model_validator(mode="after")
-    def has_no_nul(self) -> Self:
-        """Not every database takes one in a text."""
-        if any("\0" in value for value in self.__dict__.values() if isinstance(value, str)):
-            raise ValueError("a text has no NUL in it")
-        return self
+    model_config = ConfigDict(strict=True)
 
 
 class Posting(Shape):
@@ -122,24 +118,42 @@ class Dispute(Shape):
 class Doubt(Wish):
     """`what` is a posting's number or hash, a job, or an owner; `amount` where only a part is doubted."""
 
-    period: str = Field(examples=["2026-10"], max_length=20)
-    what: str = Field(examples=["vision"], min_length=1, max_length=1024)
-    why: str = Field(examples=["the eval jobs were not ours"], min_length=1, max_length=4096)
-    amount: str = Field("", max_length=60)
+    period: Month
+    what: OwnerPath
+    why: Why = Field(examples=["the eval jobs were not ours"])
+    amount: str = Field("", pattern=maybe(ABOVE_0))
 
 
 class Words(Wish):
-    text: str = Field(examples=["the account was renamed in May"], min_length=1, max_length=4096)
+    text: Why = Field(examples=["the account was renamed in May"])
+
+
+ALONE = {"properties": {"outcome": {"const": "rejected"}, "other": {"const": ""}, "amount": {"const": "all"}}}
+PAID = {"properties": {"outcome": {"const": "credited"}, "other": {"minLength": 1}}, "required": ["other"]}
+MOVED = {
+    "properties": {"outcome": {"const": "reclassed"}, "other": {"minLength": 1}, "amount": {"const": "all"}},
+    "required": ["other"],
+}
 
 
 class Ending(Wish):
     """`rejected`, `credited` (`other` is the sponsor, `amount` a figure or `all`) or `reclassed` (`other` is the owner it is of)."""
 
-    outcome: str = Field(examples=["rejected"], pattern="^(rejected|credited|reclassed)$")
-    why: str = Field(examples=["they ran under your account"], min_length=1, max_length=4096)
-    other: str = Field("", max_length=1024)
-    amount: str = Field("all", max_length=60)
-    approver: str = Field("", max_length=200)
+    model_config = ConfigDict(json_schema_extra={"anyOf": [ALONE, PAID, MOVED]})
+
+    outcome: Literal["rejected", "credited", "reclassed"]
+    why: Why = Field(examples=["they ran under your account"])
+    other: str = Field("", max_length=1024, pattern=WITHOUT_NUL)
+    amount: str = Field("all", pattern=only(f"all|{ABOVE_0}"))
+    approver: OptionalName = ""
+
+    @model_validator(mode="after")
+    def fits_its_outcome(self) -> Self:
+        if (self.outcome == "rejected") == bool(self.other):
+            raise ValueError("`other` is who pays or owes it, where it is credited or reclassed")
+        if self.outcome != "credited" and self.amount != "all":
+            raise ValueError("`amount` is what a sponsor pays, where it is credited")
+        return self
 
 
 class Settled(Shape):
@@ -168,15 +182,15 @@ class Adjustment(Shape):
 class Credit(Wish):
     """`owner` is TEAM, TEAM/PROJECT or TEAM/PROJECT/USER. The same twice is one; `reference` makes it another."""
 
-    period: str = Field(examples=["2026-10"], max_length=20)
-    owner: str = Field(examples=["vision"], min_length=1, max_length=1024)
-    sponsor: str = Field(examples=["platform"], min_length=1, max_length=1024)
-    amount: str = Field(examples=["12.00"], min_length=1, max_length=60)
-    why: str = Field(examples=["node 7 was down"], min_length=1, max_length=4096)
-    approver: str = Field("", max_length=200)
-    bill: str = Field("", max_length=1024)
-    pool: str = Field("", max_length=1024)
-    reference: str = Field("", max_length=200)
+    period: Month
+    owner: OwnerPath
+    sponsor: OwnerPath = Field(examples=["platform"])
+    amount: Above0
+    why: Why = Field(examples=["node 7 was down"])
+    approver: OptionalName = ""
+    bill: str = Field("", max_length=1024, pattern=WITHOUT_NUL)
+    pool: str = Field("", max_length=1024, pattern=WITHOUT_NUL)
+    reference: OptionalName = ""
 
 
 class Credited(Shape):

@@ -3,8 +3,11 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import Depends, HTTPException, Query, Request
+from fastapi import Depends, HTTPException, Path, Query, Request
+from pydantic import StringConstraints
 
+from apportion.client.texts import DAY, MONTH, QUARTER, WITHOUT_NUL, maybe
+from apportion.reports.groups import DIMENSIONS
 from apportion.web.ask import Ask, NotThereError
 from apportion.web.door.entering import entered
 from apportion.web.viewer import Deed
@@ -51,36 +54,61 @@ def asking(deed: Deed) -> Callable[[Request], Ask]:
 
 
 def refuse_unsuited(request: Request) -> None:
-    """Answers are JSON, and a name has no NUL in it."""
+    """Answers are JSON. A filter that is misspelt, or said twice where one counts, would give a sum that nobody asked for."""
     wanted = {part.partition(";")[0].strip().lower() for part in request.headers.get("accept", "*/*").split(",")}
     if not wanted & ACCEPTED:
         raise HTTPException(406, "answers are application/json")
-    if "\0" in request.url.path or any("\0" in value for _, value in request.query_params.multi_items()):
-        raise HTTPException(422, "a name has no NUL in it")
+    known = parameters_of(request)
+    for name in request.query_params:
+        if name not in known:
+            raise HTTPException(422, f"there is no parameter {name!r} here: {', '.join(known) or 'it takes none'}")
+        if not known[name] and len(request.query_params.getlist(name)) > 1:
+            raise HTTPException(422, f"{name!r} is said more than once")
 
 
-PERIOD = Query(description="2026-10, 2026-Q4 or last-month; the newest posted unless given", examples=["2026-10"])
+def parameters_of(request: Request) -> dict[str, bool]:
+    """Those of the URL that the document has, and whether they may be said more than once."""
+    operations = (one for methods in request.app.openapi()["paths"].values() for one in methods.values())
+    told = next(one for one in operations if one["operationId"] == request.scope["route"].name)
+    queried = (one for one in told.get("parameters", ()) if one["in"] == "query")
+    return {one["name"]: "items" in str(one["schema"]) for one in queried}
+
+
+PERIOD = Query(
+    description="2026-10, 2026-Q4 or last-month; the newest posted unless given",
+    examples=["2026-10"],
+    pattern=maybe(f"{MONTH}|{QUARTER}|last-month"),
+)
+ONE_MONTH = Query(
+    description="2026-10 or last-month; the newest posted unless given",
+    examples=["2026-10"],
+    pattern=maybe(f"{MONTH}|last-month"),
+)
+Filter = Annotated[str, StringConstraints(pattern=rf"^({'|'.join(DIMENSIONS)})=[^\x00]*$", max_length=1100)]
 WHERE = Query(
     description="filters such as team=vision; of one dimension any, of several all must hold", examples=[["pool=h100"]]
 )
-AS_OF = Query(description="a day: as the books stood at its end", examples=["2026-11-05"])
+AS_OF = Query(description="a day: as the books stood at its end", examples=["2026-11-05"], pattern=maybe(DAY))
+NAME = Path(min_length=1, max_length=1024, pattern=WITHOUT_NUL)
+Named = Annotated[str, NAME]
+Number = Annotated[int, Path(ge=1, le=2**31 - 1, examples=[1])]
 
 
 def filtered(
     period: Annotated[str, PERIOD] = "",
-    where: Annotated[list[str] | None, WHERE] = None,
+    where: Annotated[list[Filter] | None, WHERE] = None,
     as_of: Annotated[str, AS_OF] = "",
 ) -> None:
     """What `Ask` reads from the URL by itself, named here for the document alone."""
     del period, where, as_of
 
 
-def of_months(period: Annotated[str, PERIOD] = "") -> None:
+def of_month(period: Annotated[str, ONE_MONTH] = "") -> None:
     del period
 
 
 FILTERED = Depends(filtered)
-MONTHS = Depends(of_months)
+OF_MONTH = Depends(of_month)
 Reading = Annotated[Ask, Depends(asking(Deed.read))]
 Whole = Annotated[Ask, Depends(asking(Deed.whole))]
 Admin = Annotated[Ask, Depends(asking(Deed.admin))]

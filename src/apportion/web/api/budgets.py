@@ -11,7 +11,7 @@ from apportion.reports.budgets import Spending
 from apportion.reports.quotas import quota_report
 from apportion.verbs import budget as verbs
 from apportion.verbs.quota import quotas as used_of
-from apportion.web.api.asked import MONTHS, Budgeting, Reading, about, require_theirs
+from apportion.web.api.asked import OF_MONTH, Budgeting, Reading, about, require_theirs
 from apportion.web.api.paging import Parted
 from apportion.web.api.reports import report_answer
 from apportion.web.viewer import Deed
@@ -19,7 +19,7 @@ from apportion.web.viewer import Deed
 router = APIRouter(tags=["budgets"])
 
 
-@router.get("/budgets", dependencies=[MONTHS], **about(Deed.read))
+@router.get("/budgets", dependencies=[OF_MONTH], **about(Deed.read))
 def budgets(ask: Reading, part: Parted) -> Listed[Budget]:
     """Those that hold in a month, of the teams that you may see."""
     found = verbs.budgets(ask.project, ask.month, ask.record)
@@ -43,7 +43,7 @@ def set_budget(ask: Budgeting, wish: BudgetWish) -> BudgetSet:
     )
 
 
-@router.get("/quotas", dependencies=[MONTHS], **about(Deed.read))
+@router.get("/quotas", dependencies=[OF_MONTH], **about(Deed.read))
 def quotas(ask: Reading) -> ReportAnswer:
     """What is used and left of the quotas of the teams that you may see, and when they run out at this pace."""
     found = used_of(ask.project, ask.month, ask.record)

@@ -4,26 +4,26 @@ import json
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 
 from apportion.books import shapes
 from apportion.books.audit import acting
 from apportion.client.record import Dispute, DisputeNote, Doubt, Ending, Settled, Words
 from apportion.client.shapes import Listed
+from apportion.client.texts import MONTH, maybe
 from apportion.errors import ProjectError
 from apportion.model.money import plain
 from apportion.model.times import parse_period
 from apportion.verbs import dispute as verbs
 from apportion.verbs.disputing.target import find_target, owners_of
 from apportion.verbs.explaining.seen import seen_evidence
-from apportion.web.api.asked import Disputing, Reading, Settling, about
+from apportion.web.api.asked import Disputing, Number, Reading, Settling, about
 from apportion.web.api.paging import Parted
 from apportion.web.ask import Ask, NotThereError
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["disputes"])
-Number = Annotated[int, Path(ge=1, le=2**31, examples=[1])]
-OF_MONTH = Query(description="only those of a month", max_length=20)
+OF_MONTH = Query(description="only those of a month", pattern=maybe(MONTH))
 Status = Literal["", "open", "rejected", "credited", "reclassed"]
 
 

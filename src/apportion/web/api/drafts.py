@@ -1,8 +1,8 @@
 """`/api/v1/drafts`: policies that people propose. `POST /api/v1/what-if`: what one would change, without a trace."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 
 from apportion.books.audit import acting
 from apportion.books.proposals import Proposal
@@ -14,12 +14,11 @@ from apportion.policy.edit import NewOwner
 from apportion.render.json import portable
 from apportion.verbs import draft as verbs
 from apportion.verbs.whatif import whatif
-from apportion.web.api.asked import Adopting, Proposing, Whole, about
+from apportion.web.api.asked import Adopting, Number, Proposing, Whole, about
 from apportion.web.api.paging import Parted
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["policies"])
-Number = Annotated[int, Path(ge=1, le=2**31, examples=[1])]
 
 
 @router.get("/drafts", **about(Deed.whole))

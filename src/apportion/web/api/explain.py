@@ -6,17 +6,19 @@ from fastapi import APIRouter, Query
 
 from apportion.client.record import Explanation, Step
 from apportion.client.shapes import ReportAnswer
+from apportion.client.texts import LEGIBLE
 from apportion.render.json import portable
 from apportion.verbs.explaining.story import Node
-from apportion.web.api.asked import MONTHS, Reading, about
+from apportion.web.api.asked import OF_MONTH, Named, Reading, about
 from apportion.web.api.reports import report_answer
 from apportion.web.computing import all_pools, explained, one_pool
 from apportion.web.viewer import Deed
 
-router = APIRouter(tags=["figures"], dependencies=[MONTHS])
+router = APIRouter(tags=["figures"], dependencies=[OF_MONTH])
 WHAT = Query(
     min_length=1,
     max_length=1024,
+    pattern=LEGIBLE,
     description="a team, pool, job or run; a posting by number or hash. `team:`, `pool:`, `job:` and `posting:` tell apart",
     examples=["vision"],
 )
@@ -41,6 +43,6 @@ def capacity(ask: Reading) -> ReportAnswer:
 
 
 @router.get("/capacity/{pool:path}", **about(Deed.read, 409))
-def pool_capacity(ask: Reading, pool: str, by: Literal["day", "hour", "week"] = "day") -> ReportAnswer:
+def pool_capacity(ask: Reading, pool: Named, by: Literal["day", "hour", "week"] = "day") -> ReportAnswer:
     """What became of one pool's capacity, over time."""
     return report_answer(one_pool(ask, pool, by))

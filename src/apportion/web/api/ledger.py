@@ -8,20 +8,21 @@ from fastapi import APIRouter, Query
 from apportion.books.browse import Sought
 from apportion.client.record import LedgerRun, Note, Posting
 from apportion.client.shapes import Listed
+from apportion.client.texts import OptionalName
 from apportion.render.json import portable
 from apportion.verbs.audit import audit as notes
 from apportion.verbs.report import read_filters
-from apportion.web.api.asked import PERIOD, WHERE, Admin, Reading, about
+from apportion.web.api.asked import PERIOD, WHERE, Admin, Filter, Reading, about
 from apportion.web.api.paging import Parted, invalid
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["ledger"])
-WHAT = Query(description="only such deeds: run, delivery, policy, login, ...", max_length=200)
+WHAT = Query(description="only such deeds: run, delivery, policy, login, ...")
 
 
 @router.get("/postings", **about(Deed.read))
 def postings(
-    ask: Reading, part: Parted, period: Annotated[str, PERIOD] = "", where: Annotated[list[str] | None, WHERE] = None
+    ask: Reading, part: Parted, period: Annotated[str, PERIOD] = "", where: Annotated[list[Filter] | None, WHERE] = None
 ) -> Listed[Posting]:
     """The owners' side of the ledger, newest first: of the months that are asked for, of all unless some are."""
     del where  # the Ask reads it, within what the viewer may see
@@ -43,7 +44,7 @@ def runs_of_the_books(ask: Admin, part: Parted) -> Listed[LedgerRun]:
 
 
 @router.get("/audit", **about(Deed.admin))
-def audit(ask: Admin, part: Parted, what: Annotated[list[str] | None, WHAT] = None) -> Listed[Note]:
+def audit(ask: Admin, part: Parted, what: Annotated[list[OptionalName] | None, WHAT] = None) -> Listed[Note]:
     """Who changed the books, when, what and why, oldest first."""
     made = [Note(number=number, **asdict(note)) for number, note in enumerate(notes(ask.project), 1)]
     return part.of((note for note in made if not what or note.what in what), lambda note: note.number)

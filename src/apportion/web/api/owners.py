@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from apportion.client.shapes import Amount, Breakdown, Listed, Owner, Team
 from apportion.model.rows import SYSTEM_OWNERS
-from apportion.web.api.asked import FILTERED, Reading, about
+from apportion.web.api.asked import FILTERED, Named, Reading, about
 from apportion.web.api.figures import broken_down, by_name, posted
 from apportion.web.api.paging import Part, Parted
 from apportion.web.ask import Ask, NotThereError
@@ -36,7 +36,7 @@ def as_team(ask: Ask, name: str, amounts: list[Amount]) -> Team:
 
 
 @router.get("/teams/{team:path}", **about(Deed.read))
-def team(ask: Reading, team: str) -> Breakdown:
+def team(ask: Reading, team: Named) -> Breakdown:
     """What is posted for a team, by project, user, pool, component, reason and day."""
     ask.require_team(team)
     rows = of(posted(ask), team=team)
@@ -52,7 +52,7 @@ def projects(ask: Reading, part: Parted) -> Listed[Owner]:
 
 
 @router.get("/projects/{team}/{project:path}", **about(Deed.read))
-def project(ask: Reading, team: str, project: str) -> Breakdown:
+def project(ask: Reading, team: Named, project: Named) -> Breakdown:
     """What is posted for a project, by user, pool, component, reason and day."""
     ask.require_team(team)
     return broken_down(ask, of(posted(ask), team=team, project=project), project, ["project"], team)
@@ -65,7 +65,7 @@ def users(ask: Reading, part: Parted) -> Listed[Owner]:
 
 
 @router.get("/users/{user:path}", **about(Deed.read))
-def user(ask: Reading, user: str) -> Breakdown:
+def user(ask: Reading, user: Named) -> Breakdown:
     """What is posted for a user, as far as it is of teams that you may see."""
     return broken_down(ask, of(posted(ask), user=user), user, ["user"])
 
@@ -77,7 +77,7 @@ def pools(ask: Reading, part: Parted) -> Listed[Owner]:
 
 
 @router.get("/pools/{pool:path}", **about(Deed.read))
-def pool(ask: Reading, pool: str) -> Breakdown:
+def pool(ask: Reading, pool: Named) -> Breakdown:
     """What the teams that you may see are charged from a pool."""
     return broken_down(ask, of(posted(ask), pool=pool), pool, ["pool"])
 

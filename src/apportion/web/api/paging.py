@@ -14,7 +14,9 @@ from apportion.errors import ProjectError
 MOST, USUAL = 1000, 100
 Item = TypeVar("Item")
 LIMIT = Query(ge=1, le=MOST, description="how many at most")
-CURSOR = Query(max_length=8192, description="`next` of the part before; nothing for the first")
+CURSOR = Query(
+    max_length=8192, pattern="^[A-Za-z0-9_-]*$", description="`next` of the part before; nothing for the first"
+)
 
 
 @dataclass(frozen=True, slots=True)

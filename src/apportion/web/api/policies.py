@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from apportion.client.record import PolicyText, PolicyVersion
 from apportion.client.shapes import Listed
-from apportion.web.api.asked import Whole, about
+from apportion.web.api.asked import Named, Whole, about
 from apportion.web.api.paging import Parted
 from apportion.web.ask import NotThereError
 from apportion.web.viewer import Deed
@@ -23,7 +23,7 @@ def policies(ask: Whole, part: Parted) -> Listed[PolicyVersion]:
 
 
 @router.get("/policies/{version}", **about(Deed.whole))
-def policy(ask: Whole, version: str) -> PolicyText:
+def policy(ask: Whole, version: Named) -> PolicyText:
     """A version with its text, by its name in full or as reports shorten it."""
     found = [one for one in ask.project.books.policies() if len(version) >= 6 and one.version.startswith(version)]
     if len(found) != 1:

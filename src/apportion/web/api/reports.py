@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from apportion.client.shapes import ReportAnswer, Section
+from apportion.client.texts import WITHOUT_NUL
 from apportion.errors import ProjectError
 from apportion.render.json import portable
 from apportion.reports.groups import DIMENSIONS
@@ -13,49 +14,54 @@ from apportion.verbs.fairness import fairness
 from apportion.verbs.nodes import nodes
 from apportion.verbs.reconcile import reconciled
 from apportion.verbs.settings import nearest
-from apportion.web.api.asked import FILTERED, MONTHS, Reading, Whole, about
+from apportion.web.api.asked import FILTERED, OF_MONTH, Reading, Whole, about
 from apportion.web.ask import Ask
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["reports"])
-BY = Query(
-    description="what a row is: team, project, user, pool, day, ...; the report's own unless given", max_length=40
+BY = Query(description="what a row is; the report's own unless given")
+OWNER = Query(
+    description="of a trend: only this team, or _idle or another system owner", max_length=1024, pattern=WITHOUT_NUL
 )
-OWNER = Query(description="of a trend: only this team, or _idle or another system owner", max_length=1024)
 Name = Literal["showback", "trend", "idle", "held", "coverage", "carbon", "corrections"]
 BY_OF = {
     "showback": tuple(DIMENSIONS), "carbon": tuple(DIMENSIONS), "corrections": tuple(DIMENSIONS),
     "held": ("team", "department", "cost_centre", "project", "user", "pool"), "trend": ("day", "month"),
 }  # fmt: skip
+By = Literal[
+    "", "team", "department", "cost_centre", "project", "user", "pool", "component", "reason", "cause", "bill", "day", "month",
+]  # fmt: skip
 Part = Literal["", "bill", "invoice", "service", "day"]
 
 
-@router.get("/reports/reconcile", dependencies=[MONTHS], **about(Deed.whole))
+@router.get("/reports/reconcile", dependencies=[OF_MONTH], **about(Deed.whole))
 def report_reconcile(ask: Whole, by: Annotated[Part, BY] = "") -> ReportAnswer:
     """What the vendor says, what was read and what was posted; of one month."""
     return report_answer(kept(ask, "reconcile", by))
 
 
-@router.get("/reports/fairness", dependencies=[MONTHS], **about(Deed.whole, 409))
+@router.get("/reports/fairness", dependencies=[OF_MONTH], **about(Deed.whole, 409))
 def report_fairness(ask: Whole, by: Annotated[Literal["", "team", "pool"], BY] = "") -> ReportAnswer:
     """How much would move if peak Shapley shared the same pools; of one month."""
     return report_answer(kept(ask, "fairness", by))
 
 
-@router.get("/reports/nodes", dependencies=[MONTHS], **about(Deed.whole, 409))
+@router.get("/reports/nodes", dependencies=[OF_MONTH], **about(Deed.whole, 409))
 def report_nodes(ask: Whole) -> ReportAnswer:
     """Which node each instance of the bill is, and what is tied to none; of one month."""
     return report_answer(kept(ask, "nodes", ""))
 
 
 @router.get("/reports/{name}", dependencies=[FILTERED], **about(Deed.read))
-def report(ask: Reading, name: Name, by: Annotated[str, BY] = "", owner: Annotated[str, OWNER] = "") -> ReportAnswer:
+def report(ask: Reading, name: Name, by: Annotated[By, BY] = "", owner: Annotated[str, OWNER] = "") -> ReportAnswer:
     """Who owes what, how it moved, what stood idle, what was held; over the teams that you may see."""
     if by and by not in BY_OF.get(name, ()):
         raise ProjectError(
             "invalid-filter", f"a row of {name} is not a {by!r}", hint=nearest(by, BY_OF.get(name, ()), "rows")
         )
-    options = {"by": by, "owner": owner if name == "trend" else ""}
+    if owner and name != "trend":
+        raise ProjectError("invalid-filter", "only a trend is of one owner", hint="write where=team=NAME")
+    options = {"by": by, "owner": owner}
     return report_answer(ask.report(name, **{key: value for key, value in options.items() if value}))
 
 

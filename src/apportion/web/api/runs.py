@@ -5,20 +5,22 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from apportion.client.record import Attempt, JobFigures, RunCost, RunPeriod
+from apportion.client.texts import MONTH as MONTH_FORM
+from apportion.client.texts import maybe
 from apportion.model.times import parse_period
 from apportion.render.json import portable
 from apportion.reports.cost import Cost
 from apportion.reports.job import JobLine
-from apportion.web.api.asked import Reading, about
+from apportion.web.api.asked import Named, Reading, about
 from apportion.web.costs import seen_cost
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["figures"])
-MONTH = Query(description="only one month's part; all unless given", max_length=20, examples=["2026-10"])
+MONTH = Query(description="only one month's part; all unless given", pattern=maybe(MONTH_FORM), examples=["2026-10"])
 
 
 @router.get("/runs/{run:path}", **about(Deed.read))
-def run_cost(ask: Reading, run: str, period: Annotated[str, MONTH] = "") -> RunCost:
+def run_cost(ask: Reading, run: Named, period: Annotated[str, MONTH] = "") -> RunCost:
     """What a job cost, all attempts and array tasks together, by its id or its run's; of a team that you may see."""
     month = str(parse_period(period)) if period else ""
     return shape(seen_cost(ask, run, month))

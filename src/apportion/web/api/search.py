@@ -5,16 +5,17 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from apportion.client.shapes import Hit, Hits, ReportAnswer
+from apportion.client.texts import WITHOUT_NUL
 from apportion.reports.live import live_report
 from apportion.verbs.search import search
-from apportion.web.api.asked import WHERE, Reading, about
+from apportion.web.api.asked import WHERE, Filter, Reading, about
 from apportion.web.api.reports import report_answer
 from apportion.web.estimates import estimate
 from apportion.web.viewer import Deed
 from apportion.web.work import known_names
 
 router = APIRouter(tags=["figures"])
-TEXT = Query(alias="q", max_length=200, description="a name or a part of it", examples=["vision"])
+TEXT = Query(alias="q", max_length=200, pattern=WITHOUT_NUL, description="a name or a part of it", examples=["vision"])
 
 
 @router.get("/search", **about(Deed.read))
@@ -32,7 +33,7 @@ def find(ask: Reading, text: Annotated[str, TEXT]) -> Hits:
 def live(
     ask: Reading,
     by: Literal["team", "pool", "project", "day"] = "team",
-    where: Annotated[list[str] | None, WHERE] = None,
+    where: Annotated[list[Filter] | None, WHERE] = None,
 ) -> ReportAnswer:
     """What the running month comes to so far: partly billed, partly estimated at the last settled prices. Nothing of it is posted."""
     del where  # the Ask reads it, within what the viewer may see

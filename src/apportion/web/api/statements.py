@@ -7,11 +7,13 @@ from fastapi import APIRouter, Path, Query
 
 from apportion.client.record import StatementAnswer, StatementLine
 from apportion.client.shapes import Listed
+from apportion.client.texts import MONTH as MONTH_FORM
+from apportion.client.texts import only
 from apportion.model.money import plain
 from apportion.model.times import parse_period
 from apportion.reports.statement.shape import Statement, money, to_json
 from apportion.verbs.statement import Wanted
-from apportion.web.api.asked import AS_OF, MONTHS, Reading, about
+from apportion.web.api.asked import AS_OF, OF_MONTH, Named, Reading, about
 from apportion.web.api.paging import Parted
 from apportion.web.ask import NotThereError
 from apportion.web.statements import seen_statements
@@ -20,10 +22,10 @@ from apportion.web.viewer import Deed
 router = APIRouter(tags=["statements"])
 Level = Literal["cost_centre", "department", "team", "project", "user"]
 LEVEL = Query(description="whose statements; without all teams, only `team` and `project`")
-MONTH = Path(examples=["2026-10"], description="a month")
+MONTH = Path(examples=["2026-10"], description="a month", pattern=only(MONTH_FORM))
 
 
-@router.get("/statements", dependencies=[MONTHS], **about(Deed.read))
+@router.get("/statements", dependencies=[OF_MONTH], **about(Deed.read))
 def statements_of(ask: Reading, part: Parted, level: Annotated[Level, LEVEL] = "team") -> Listed[StatementLine]:
     """Everybody's statement of a month, as far as you may see them."""
     return part.of(map(line, seen_statements(ask, Wanted(ask.month, level))), lambda one: [one.owner, one.currency])
@@ -33,7 +35,7 @@ def statements_of(ask: Reading, part: Parted, level: Annotated[Level, LEVEL] = "
 def statement(
     ask: Reading,
     period: Annotated[str, MONTH],
-    owner: str,
+    owner: Named,
     level: Annotated[Level, LEVEL] = "team",
     as_of: Annotated[str, AS_OF] = "",
 ) -> StatementAnswer:

@@ -8,7 +8,7 @@ from apportion.client.agreed import Token, TokenMade, TokenWish
 from apportion.client.shapes import Listed
 from apportion.verbs.tokens import status_of
 from apportion.verbs.tokens import tokens as known
-from apportion.web.api.asked import Reading, about
+from apportion.web.api.asked import Named, Reading, about
 from apportion.web.api.paging import Parted
 from apportion.web.ask import Ask
 from apportion.web.door.granting import Wanted, granted
@@ -34,7 +34,7 @@ def make_token(ask: Reading, wish: TokenWish) -> TokenMade:
 
 
 @router.post("/tokens/{token}/revocation", **about(Deed.read))
-def revoke_token(ask: Reading, token: str) -> Token:
+def revoke_token(ask: Reading, token: Named) -> Token:
     """Whatever uses it is refused from then on. Again changes nothing."""
     with acting(ask.viewer.name):
         made = ask.project.books.tokens.revoke(token, whose(ask))

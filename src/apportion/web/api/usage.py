@@ -11,6 +11,7 @@ from apportion.books.audit import acting
 from apportion.client.record import PushAnswer
 from apportion.client.rows import LAST_S, Table
 from apportion.client.shapes import RowProblem
+from apportion.client.texts import WITHOUT_NUL
 from apportion.errors import Problem, ProjectError
 from apportion.model.times import Interval
 from apportion.sources.pushed import ARROW, LINES
@@ -29,7 +30,9 @@ class Wished:
 
     def __init__(
         self,
-        source: Annotated[str, Query(description="a source of kind push", max_length=200, examples=["pushed"])],
+        source: Annotated[
+            str, Query(description="a source of kind push", max_length=200, pattern=WITHOUT_NUL, examples=["pushed"])
+        ],
         table: Annotated[Table, Query(description="what the rows are")] = "usage",
         strict: Annotated[bool, Query(description="take all rows or none")] = False,
         start_s: Annotated[

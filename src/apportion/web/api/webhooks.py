@@ -7,7 +7,7 @@ from apportion.books.audit import acting
 from apportion.client.agreed import Hook, HookMade, HookTold, HookWish
 from apportion.client.shapes import Listed
 from apportion.verbs.hooks import add_hook, try_hook
-from apportion.web.api.asked import Admin, about
+from apportion.web.api.asked import Admin, Named, about
 from apportion.web.api.paging import Parted
 from apportion.web.viewer import Deed
 
@@ -29,7 +29,7 @@ def add_webhook(ask: Admin, wish: HookWish) -> HookMade:
 
 
 @router.post("/webhooks/{hook}/test", **about(Deed.admin))
-def try_webhook(ask: Admin, hook: str) -> HookTold:
+def try_webhook(ask: Admin, hook: Named) -> HookTold:
     """Send a message that tells of nothing, now."""
     with acting(ask.viewer.name):
         told = try_hook(ask.project, hook)
@@ -37,7 +37,7 @@ def try_webhook(ask: Admin, hook: str) -> HookTold:
 
 
 @router.post("/webhooks/{hook}/end", **about(Deed.admin, 409))
-def end_webhook(ask: Admin, hook: str) -> Hook:
+def end_webhook(ask: Admin, hook: Named) -> Hook:
     """Nothing is told to it any more."""
     with acting(ask.viewer.name):
         return shape(ask.project.books.hooks.end(hook))
