@@ -24,17 +24,28 @@ from apportion.web.app import create_app
 from apportion.web.door.session import COOKIE
 from apportion.web.pages import ACTIONS, DOWNLOADS, ROUTES
 from apportion.web.viewer import VIEWS
-from tests.leaks.rows import FORMS, HARMLESS, NAMING, OTHERWISE
+from tests.leaks.rows import DOOR, FORMS, HARMLESS, MORE, NAMING, OPEN, OTHERWISE
+from tests.leaks.told import Row, written
 from tests.web import world
 from tests.web.conftest import OUR_HOST, PEOPLE
 from tests.web.examples import ABSENT, EXAMPLES, FOREIGN, OWN, WHOSE
 
-ROLES = ("viewer", "lead", "nobody", "token", "finance", "admin")
+ROLES = (
+    "stranger",
+    "viewer",
+    "lead",
+    "nobody",
+    "token",
+    "finance",
+    "admin",
+)  # admins last: they can end others' sessions
 SEE_ALL = ("finance", "admin")
 FORMATS = ("", ".json", ".csv")
 SAFE = "GET"
 CHANGING = ("content-length", "date", "set-cookie", "x-request-id")  # headers that are never the same
-EDGE = r"(?:(?<![\w.-])|(?<=%3D))"  # where a name begins, also in a URL
+EDGE = (
+    r"(?:(?<![\w.-])|(?<=%2F)|(?<=%3A)|(?<=%3D)|(?<=%253D))"  # where a name begins, also in a URL, or in one in a URL
+)
 NAMES = {given[name] for given in (FOREIGN, ABSENT) for name in WHOSE}
 ASKED = re.compile(rf"{EDGE}(?:{'|'.join(map(re.escape, sorted(NAMES, key=len, reverse=True)))})(?![\w-])")
 TOKEN = {"owner": "ada", "role": "viewer", "teams": frozenset({"vision"})}
@@ -80,6 +91,8 @@ class Asker:
         if role == "token":
             grant = Grant("nightly", deeds=frozenset(deed.value for deed in VIEWS), lasts_s=3600, **TOKEN)  # type: ignore[arg-type]
             given: dict[str, Any] = {"headers": {"Authorization": f"Bearer {self.books.tokens.make(grant)[1]}"}}
+        elif role == "stranger":
+            given = {"headers": {"Sec-Fetch-Site": "same-origin"}}
         else:
             given = {
                 "cookies": {COOKIE: self.books.doors.open_session(PEOPLE[role], 3600)},
@@ -92,10 +105,10 @@ class Asker:
         sent: dict[str, Any] = (
             {} if question.method == SAFE else {"json" if url.startswith("/api/") else "data": fields}
         )
-        if "data" in sent:
+        if "data" in sent and question.pattern not in OPEN:
             fields["csrf"] = csrf(self.clients[role])
         made = self.clients[role].request(question.method, url, **sent)
-        self.counts[role][counted_as(made.status_code)] += 1
+        self.counts[role][counted_as(made.status_code, made.headers.get("location", ""))] += 1
         headers = tuple((name, value) for name, value in made.headers.items() if name not in CHANGING)
         return Answer(made.status_code, made.text, headers)
 
@@ -106,7 +119,9 @@ def csrf(client: TestClient) -> str:
     return hmac.new(key.encode(), b"form", hashlib.sha256).hexdigest() if key else ""
 
 
-def counted_as(status: int) -> str:
+def counted_as(status: int, to: str = "") -> str:
+    if to.startswith("/login?"):
+        return "to login"
     return "seen" if status < 400 else {401: "refused", 403: "refused", 404: "not there"}.get(status, "not in order")
 
 
@@ -119,10 +134,12 @@ def questions(app: Any) -> Iterator[Question]:
                 yield Question(SAFE, route.path, example.pattern(form) + form + (f"?{query}" if query else ""))
     for download in DOWNLOADS:
         page = EXAMPLES[download.path.removesuffix(".csv").removesuffix("/download")]
-        yield from (Question(SAFE, download.path, f"{download.path}?{query}") for query in (page.query, *page.queries))
+        queries = (page.query, *page.queries, *MORE.get(download.path, ()))
+        yield from (Question(SAFE, download.path, f"{download.path}?{query}") for query in queries)
     for action in ACTIONS:
         path = action.path.replace("{number}", "{draft}") if action.path.startswith("/drafts/") else action.path
         yield Question("POST", action.path, path, FORMS["POST", action.path])
+    yield from (Question(method, path, f"{path}{query}") for method, path, query in DOOR)
     yield from of_api(app.openapi())
 
 
@@ -144,6 +161,8 @@ def of_api(document: Mapping[str, Any]) -> Iterator[Question]:
                 if one["in"] == "query" and one.get("required")
             ]
             yield Question(SAFE, path, "?".join([url, *(["&".join(needed)] if needed else [])]))
+            for query in MORE.get(path, ()):
+                yield Question(SAFE, path, query if query.startswith("/") else f"{url}?{query}")
             for name in (name for name in asked if name in NAMING and (path, name) not in OTHERWISE):
                 yield Question(SAFE, path, f"{url}?period=2026-10&{name}={asked[name]}")
 
@@ -184,25 +203,28 @@ def leaked(answer: Answer, amounts: set[str], asked: Mapping[str, str]) -> list[
     return words + [amount for amount in amounts if re.search(rf"(?<![\d.]){re.escape(amount)}(?!\d)", text)]
 
 
-def table(asker: Asker) -> str:
-    """As Markdown."""
-    kinds = ("seen", "refused", "not there", "not in order")
-    lines = ["| role | asked | " + " | ".join(kinds) + " |", "|---|" + "---:|" * (len(kinds) + 1)]
-    for role, counts in asker.counts.items():
-        lines.append(f"| {role} | {counts.total()} | " + " | ".join(str(counts[kind]) for kind in kinds) + " |")
-    return "\n".join(lines)
+def everything(project: Project) -> tuple[Asker, list[Row]]:
+    """Everyone asks everything about what is theirs, another's and nobody's."""
+    asker, amounts = Asker(project.folder), world.secret_amounts(project)
+    asked = list(questions(asker.app))
+    rows = [Row(*key) for key in dict.fromkeys((one.method, one.pattern) for one in asked)]
+    row_of = {(row.method, row.pattern): row for row in rows}
+    for role in ROLES:
+        for question in asked:
+            own, foreign, absent = (asker.ask(role, question, names) for names in (OWN, FOREIGN, ABSENT))
+            is_told = alike(foreign) != alike(absent) or bool(
+                leaked(own, amounts, OWN) + leaked(foreign, amounts, FOREIGN)
+            )
+            row_of[question.method, question.pattern].add(role, (kind_of(own), kind_of(foreign)), told=is_told)
+    return asker, rows
 
 
-def everything(project: Project) -> Asker:
-    """Everyone asks about another team and about nothing."""
-    asker = Asker(project.folder)
-    for question in questions(asker.app):
-        for role in ROLES:
-            for names in (FOREIGN, ABSENT, OWN):
-                asker.ask(role, question, names)
-    return asker
+def kind_of(answer: Answer) -> str:
+    return counted_as(answer.status, dict(answer.headers).get("location", ""))
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        Path(sys.argv[1]).write_text(table(everything(world.make(Path(scratch, "project")))) + "\n", "utf-8")
+        made, found = everything(world.make(Path(scratch, "project")))
+        Path(sys.argv[1]).write_text(written(made.counts, found, SEE_ALL), "utf-8")
+        sys.exit(any(row.tells(role) for row in found for role in ROLES if role not in SEE_ALL))

@@ -14,7 +14,7 @@ NAMING = {
     "q": "{user}",
 }
 # Where a name like these means something else.
-OTHERWISE = {("/api/v1/audit", "what")}
+OTHERWISE = {("/api/v1/audit", "what"), ("/api/v1/reports/{name}", "owner")}
 # Those that name nobody, and what they are filled with where one is needed.
 HARMLESS = {
     "period": "2026-10",
@@ -41,6 +41,26 @@ HARMLESS = {
     "from": "",
     "to": "",
 }
+# Other questions of a path, beside those that its parameters make: a query, or all of a URL.
+MORE = {
+    "/api/v1/reports/{name}": ("/api/v1/reports/trend?period=2026-10&owner={owner}",),
+    "/statements/{period}/{owner}/download": tuple(f"format={form}" for form in ("csv", "html", "json", "md")),
+    "/api/v1/explain": tuple(f"period=2026-10&what={what}" for what in ("job:{run}", "posting:{posting}")),
+}
+# The door itself, and what lies open: method, path, query. Nobody has to be logged in for it, and it tells of nobody.
+DOOR = (
+    ("GET", "/login", ""),
+    ("GET", "/login", "?to=/teams/{team}"),
+    ("GET", "/login", "?link={run}"),
+    ("GET", "/login/start", "?to=/teams/{team}"),
+    ("GET", "/login/callback", "?state={run}&code=1"),
+    ("POST", "/logout", ""),
+    ("GET", "/logout/done", ""),
+    ("GET", "/static", "/apportion.css"),
+    ("GET", "/static", "/{team}.css"),
+    ("GET", "/api/v1/openapi.json", ""),
+)
+OPEN = frozenset(path for _, path, _ in DOOR)
 # Fields of a form or of a body, by method and path; what stands in [] is a list.
 DOUBT = {"period": "2026-10", "what": "{team}", "why": "not ours"}
 CREDIT = {"period": "2026-10", "sponsor": "platform", "amount": "1.00", "why": "a node was down"}

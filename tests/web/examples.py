@@ -24,6 +24,7 @@ OWN = {
     "name": "proportional",
     "version": load_policy(world.POLICY).version[:12],
     "draft": "1",
+    "posting": "350",
 }
 FOREIGN = {
     **OWN,
@@ -33,6 +34,7 @@ FOREIGN = {
     "user": "quagga",
     "run": "zjob1001",
     "number": "2",
+    "posting": "351",
 }
 ABSENT = {
     **OWN,
@@ -43,8 +45,9 @@ ABSENT = {
     "run": "55555555",
     "number": "77",
     "draft": "77",
+    "posting": "999999",
 }
-WHOSE = ("team", "owner", "project", "user", "run", "number", "draft")  # names that belong to somebody
+WHOSE = ("team", "owner", "project", "user", "run", "number", "draft", "posting")  # names that belong to somebody
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ EXAMPLES: dict[str, Example] = {
         Example("/pools", queries=(WHERE,)),
         Example("/pools/{pool}", queries=(WHERE,)),
         Example("/idle", queries=(WHERE,)),
-        Example("/explain", f"{PERIOD}&what={{team}}", (f"{PERIOD}&what=job:{{run}}", f"{PERIOD}&what=project:{{project}}")),
+        Example("/explain", f"{PERIOD}&what={{team}}", tuple(f"{PERIOD}&what={what}" for what in ("job:{run}", "project:{project}", "posting:{posting}"))),
         Example("/quotas"),
         Example("/health"),
         Example("/health/owner", f"{PERIOD}&label=slurm.account&value=odd-one&team={{team}}"),

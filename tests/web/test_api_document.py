@@ -1,11 +1,15 @@
 """The API's own document says all: who may, how it fails, how to come in; and the page of it is made of the document."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from apportion.books.hooks import EVENTS
+from apportion.client import agreed
 from apportion.verbs.project import Project
+from apportion.verbs.web_settings import ROLES
+from apportion.web.api import reports
 from apportion.web.viewer import MAY, Deed, Role
 from tests import docs
 from tests.web.conftest import Clients
@@ -77,3 +81,32 @@ def test_the_page_names_every_call(document: Any, clients: Clients, small: Proje
         assert f"{method.upper()} {path}" in text
     rows = clients("viewer").get("/api.json").json()["tables"]
     assert sum(len(one["rows"]) for one in rows[:-1]) == len(operations(document))
+
+
+def test_the_words_of_the_document_are_the_servers_own() -> None:
+    assert get_args(agreed.Deed) == tuple(Deed)
+    assert get_args(agreed.Role) == ROLES
+    assert get_args(agreed.Event) == EVENTS
+    assert {*get_args(reports.By)} == {"", *(word for words in reports.BY_OF.values() for word in words)}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["wher=team=vision", "period=2026-10&period=2026-09", "period=2026-13", "period=soon", "where=team", "as_of=2026-1-1"],
+)  # fmt: skip
+def test_a_question_that_is_misspelt_gets_no_sum(asked: str, clients: Clients) -> None:
+    for path in ("teams", "reports/showback", "pools/gpus"):
+        answer = clients("finance").get(f"/api/v1/{path}?{asked}")
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid-request")
+    several = clients("finance").get("/api/v1/teams?period=2026-10&where=team%3Dvision&where=team%3Dspeech")
+    assert several.status_code == 200
+
+
+@pytest.mark.parametrize("by", ["bill", "reason"])
+def test_carbon_is_told_by_what_its_sums_are_made_of(by: str, clients: Clients) -> None:
+    assert clients("finance").get(f"/api/v1/reports/carbon?period=2026-10&by={by}").status_code == 200
+
+
+def test_only_a_trend_is_of_an_owner(clients: Clients) -> None:
+    answer = clients("finance").get("/api/v1/reports/showback?period=2026-10&owner=vision")
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid-filter")

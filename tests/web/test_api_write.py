@@ -49,7 +49,7 @@ def test_budgets_are_set_for_teams_that_are_theirs(writers: Clients, project: Pr
         assert (answer.status_code, answer.json()["detail"]) == (404, "there is no such team here")
     assert post(writers, "viewer", "/budgets", wish).status_code == 403
     assert post(writers, "admin", "/budgets", {**wish, "owner": "nowhere"}).json()["code"] == "unknown-owner"
-    assert post(writers, "lead", "/budgets", {**wish, "amount": "-1"}).json()["code"] == "invalid-amount"
+    assert post(writers, "lead", "/budgets", {**wish, "amount": "-1"}).json()["code"] == "invalid-request"
 
 
 def test_a_lead_proposes_an_owner_rule_and_an_admin_adopts_it(writers: Clients, project: Project) -> None:
@@ -106,17 +106,27 @@ def test_who_wrote_is_in_the_audit_log(writers: Clients, project: Project) -> No
 @pytest.mark.parametrize(
     ("path", "given", "status", "code"),
     [
-        ("/adjustments", {**CREDIT, "amount": "x"}, 422, "invalid-number"),
-        ("/adjustments", {**CREDIT, "amount": "999999999"}, 422, "credit-too-large"),
+        ("/adjustments", {**CREDIT, "amount": "x"}, 422, "invalid-request"),
+        ("/adjustments", {**CREDIT, "amount": "0"}, 422, "invalid-request"),
+        ("/adjustments", {**CREDIT, "amount": "1.001"}, 422, "invalid-amount"),
+        ("/adjustments", {**CREDIT, "amount": 1}, 422, "invalid-request"),
+        ("/adjustments?dry=1", CREDIT, 422, "invalid-request"),
+        ("/adjustments", {**CREDIT, "amount": "999999999"}, 409, "credit-too-large"),
         ("/adjustments", {**CREDIT, "why": "a\0b"}, 422, "invalid-request"),
-        ("/adjustments", {**CREDIT, "why": " "}, 422, "no-reason"),
+        ("/adjustments", {**CREDIT, "why": " "}, 422, "invalid-request"),
         ("/adjustments", {**CREDIT, "colour": "red"}, 422, "invalid-request"),
         ("/disputes", {"period": "2026-10", "what": "nothing", "why": "x"}, 404, "unknown-figure"),
-        ("/disputes", {"period": "soon", "what": "vision", "why": "x"}, 422, "invalid-period"),
+        ("/disputes", {"period": "soon", "what": "vision", "why": "x"}, 422, "invalid-request"),
         ("/disputes", {"period": "2026-10", "what": "vision", "why": "x"}, 409, "dispute-open"),
         ("/disputes/77/notes", {"text": "x"}, 404, "not-there"),
         ("/disputes/0/notes", {"text": "x"}, 422, "invalid-request"),
         ("/disputes/1/settlement", {"outcome": "forgotten", "why": "x"}, 422, "invalid-request"),
+        ("/disputes/1/settlement", {"outcome": "credited", "why": "x"}, 422, "invalid-request"),
+        ("/disputes/1/settlement", {"outcome": "rejected", "why": "x", "other": "speech"}, 422, "invalid-request"),
+        ("/disputes/1/settlement", {"outcome": "reclassed", "why": "x", "other": "speech", "amount": "5"}, 422, "invalid-request"),
+        ("/tokens", {"label": "x", "days": "90"}, 422, "invalid-request"),
+        ("/tokens", {"label": "x", "deeds": ["fly"]}, 422, "invalid-request"),
+        ("/webhooks", {"url": "https://hooks.example/", "events": ["lunch"]}, 422, "invalid-request"),
         ("/disputes/1/settlement", {"outcome": "credited", "why": "x", "other": "nobody"}, 404, "unknown-owner"),
     ],
 )  # fmt: skip

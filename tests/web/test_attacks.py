@@ -57,7 +57,17 @@ def app(project: Project) -> FastAPI:
 
 @pytest.mark.parametrize(
     "path",
-    ["/disputes/3", "/disputes/3.json", "/api/v1/disputes/3", "/api/v1/adjustments", "/adjustments.json?" + MONTH],
+    [
+        "/disputes/3",
+        "/disputes/3.json",
+        "/api/v1/disputes/3",
+        "/api/v1/adjustments",
+        "/adjustments.json?" + MONTH,
+        "/statements/2026-10/vision",
+        "/statements/2026-10/vision.json",
+        "/api/v1/statements/2026-10/vision",
+        *(f"/statements/2026-10/vision/download?format={form}" for form in ("csv", "html", "json", "md")),
+    ],
 )
 def test_the_other_side_of_a_deal_is_not_named(path: str, entering: Clients) -> None:
     """Neither in the list nor in what was explained when a dispute was opened; who pays for oneself may stand in one's own explanation."""

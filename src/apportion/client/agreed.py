@@ -6,7 +6,18 @@ from pydantic import Field
 
 from apportion.client.record import Wish
 from apportion.client.shapes import Shape
-from apportion.client.texts import FIGURE, Month, Name, OptionalName, OptionalText, OwnerPath, PolicyText, Why, only
+from apportion.client.texts import (
+    FIGURE,
+    Month,
+    Name,
+    OptionalName,
+    OptionalText,
+    OwnerPath,
+    PolicyText,
+    Whole,
+    Why,
+    only,
+)
 
 Role = Literal["viewer", "lead", "finance", "admin"]
 Deed = Literal["read", "dispute", "budget", "propose", "settle", "adjust", "push", "whole", "adopt", "admin"]
@@ -117,7 +128,7 @@ class TokenWish(Wish):
     role: Role | Literal[""] = ""
     teams: list[Name] = Field(default_factory=list, max_length=1000)
     deeds: list[Deed] = Field(default_factory=list, max_length=20, examples=[["read"]])
-    days: int = Field(90, ge=1, le=366)
+    days: Whole = Field(90, ge=1, le=366)
 
 
 class Token(Shape):

@@ -1,8 +1,8 @@
-"""Texts of the API that have a form of their own. The document says it, the server holds to it, and the client sees it before anything is sent."""
+"""Texts and numbers of the API that have a form of their own. The document says it, the server holds to it, and the client sees it before anything is sent."""
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 WITHOUT_NUL = r"^[^\x00]*$"  # not every database takes one in a text
 LEGIBLE = r"^[^\x00]*[^\s\x00-\x1f][^\x00]*$"  # something to read
@@ -27,6 +27,12 @@ def maybe(form: str) -> str:
     return f"^({form})?$"
 
 
+def whole(given: object) -> object:
+    """In JSON 90.0 is a whole number, too."""
+    return int(given) if isinstance(given, float) and given.is_integer() else given
+
+
+Whole = Annotated[int, BeforeValidator(whole)]
 Month = Annotated[str, Field(pattern=only(MONTH), examples=["2026-10"])]
 Above0 = Annotated[str, Field(pattern=only(ABOVE_0), examples=["12.00"])]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_LINE)]
