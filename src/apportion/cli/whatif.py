@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from apportion.render.sheet import Sheet
     from apportion.verbs.whatif import Whatif
 
+PRICE = "What a pool's bill, or a unit of its price list, would come to: gpus=+10%, gpus=-5% or gpus=120000. May be given again."
+
 
 def whatif(
     call: Call,
     policy: Annotated[Path | None, typer.Option("--policy", metavar="FILE", help="The policy to try.")] = None,
     draft: Annotated[int | None, typer.Option("--draft", metavar="NUMBER", help="A draft to try instead.")] = None,
+    price: Annotated[list[str] | None, typer.Option("--price", metavar="POOL=PRICE", help=PRICE)] = None,
 ) -> Answer:
-    """Show who would owe what under another policy; changes nothing.
+    """Show who would owe what under another policy or at other prices; changes nothing.
 
     The month is computed again from the inputs that it was posted with, and set against what is posted.
     """
@@ -28,12 +31,14 @@ def whatif(
     from apportion.verbs.whatif import whatif as compute
     from apportion.verbs.world import known_periods, pins_of
 
-    if (policy is None) == (draft is None):
-        raise typer.BadParameter("give --policy FILE or --draft NUMBER")
+    if policy is not None and draft is not None:
+        raise typer.BadParameter("give --policy FILE or --draft NUMBER, not both")
+    if policy is None and draft is None and not price:
+        raise typer.BadParameter("give --policy FILE, --draft NUMBER or --price POOL=PRICE")
     project = call.project()
-    text = read_text(policy) if policy else found(project, draft or 0).text
+    text = read_text(policy) if policy else found(project, draft).text if draft is not None else ""
     period = one(call.months(posted_periods(project) or known_periods(project, pins_of(project))), "whatif")
-    return Answer(whatif_sheet(compute(project, period, text, call.bar)))
+    return Answer(whatif_sheet(compute(project, period, text, price or (), call.bar)))
 
 
 def whatif_sheet(made: "Whatif") -> "Sheet":
@@ -41,7 +46,8 @@ def whatif_sheet(made: "Whatif") -> "Sheet":
     from apportion.verbs.whatif import tables
 
     against = "what is posted" if made.posted else f"the plan under {made.was}"
-    notes = (f"{made.policy} against {against}.", *made.clauses)
+    bills = (f"{said[0].upper()}{said[1:]}." for said in made.bills)
+    notes = (f"{made.policy} against {against}.", *bills, *made.clauses)
     return Sheet(made.title, tables(made), made, notes)
 
 

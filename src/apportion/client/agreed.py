@@ -1,6 +1,6 @@
 """What people set, propose and try, over the wire: budgets, drafts of the policy, what-if."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -8,6 +8,8 @@ from apportion.client.record import Wish
 from apportion.client.shapes import Shape
 from apportion.client.texts import (
     FIGURE,
+    NEW_PRICE,
+    WITHOUT_NUL,
     Month,
     Name,
     OptionalName,
@@ -97,7 +99,15 @@ class OwnerRuleWish(Wish):
 
 class WhatifWish(Wish):
     period: Month
-    text: PolicyText = Field(description="a policy, whole")
+    text: Annotated[str, Field(max_length=1_000_000, pattern=WITHOUT_NUL)] = Field(
+        "", description="a policy, whole; that of the month where only prices are asked about"
+    )
+    prices: list[Annotated[str, Field(max_length=400, pattern=NEW_PRICE)]] = Field(
+        default_factory=list,
+        description="what a pool's bill, or a unit of its price list, would come to: POOL=+10%, POOL=-5% or POOL=AMOUNT",
+        examples=[["gpus=+10%"]],
+        max_length=1000,
+    )
 
 
 class WhatifRow(Shape):
@@ -119,6 +129,7 @@ class Whatif(Shape):
     title: str
     rows: list[WhatifRow]
     clauses: list[str]
+    bills: list[str]
 
 
 class TokenWish(Wish):

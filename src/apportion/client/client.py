@@ -141,9 +141,9 @@ class Client(Wire):
     def drop(self, number: int) -> agreed.Draft:
         return agreed.Draft.model_validate(self.post(f"/drafts/{number}/drop", {}))
 
-    def what_if(self, period: str, text: str) -> agreed.Whatif:
-        """The plan of a month under another policy, against what is posted."""
-        given = agreed.WhatifWish(period=period, text=text)
+    def what_if(self, period: str, text: str = "", prices: Sequence[str] = ()) -> agreed.Whatif:
+        """The plan of a month under another policy, or at other prices (`gpus=+10%`, `gpus=120000`), against what is posted."""
+        given = agreed.WhatifWish(period=period, text=text, prices=list(prices))
         return agreed.Whatif.model_validate(self.post("/what-if", given.model_dump()))
 
     def quotas(self, period: str = "") -> shapes.ReportAnswer:

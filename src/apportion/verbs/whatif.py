@@ -1,10 +1,9 @@
 """What if the policy were another? The plan of a month under it, from the inputs that the month was posted with. Nothing is kept or posted."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-
-import pyarrow as pa
 
 from apportion.model.currencies import is_money
 from apportion.model.times import Period
@@ -15,12 +14,13 @@ from apportion.render.sheet import Table
 from apportion.reports.changes import Change, changes
 from apportion.reports.report import Column
 from apportion.reports.sums import total
-from apportion.reports.words import counted, shown
+from apportion.reports.words import counted, rounded, shown
 from apportion.verbs.agreement import policy_for, policy_of_version, short
 from apportion.verbs.corrections import runs_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
+from apportion.verbs.repriced import NewPrice, apart, planned_at, read_prices, with_published
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import Pins, pins_of, pins_of_run
 
@@ -29,7 +29,7 @@ from apportion.verbs.world import Pins, pins_of, pins_of_run
 class Whatif:
     """`rows` are owners with what they owe under `was` (`before`) and would owe under `policy` (`after`); `clauses` are what differs between the two.
 
-    `posted`: whether `before` is what is in the books; otherwise it was computed, too.
+    `bills` are what else differs: sums of bills. `posted`: whether `before` is what is in the books; otherwise it was computed, too.
     """
 
     period: str
@@ -39,22 +39,49 @@ class Whatif:
     title: str
     rows: tuple[Change, ...]
     clauses: tuple[str, ...]
+    bills: tuple[str, ...] = ()
 
 
-def whatif(project: Project, period: Period | str, policy_text: str, step: Step = silent) -> Whatif:
-    """Against what is posted for the month; against the plan of the policy in force where nothing is."""
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """What holds instead: another policy, and what some pools' bills come to."""
+
+    policy: Policy
+    bills: tuple[NewPrice, ...] = ()
+
+
+def whatif(
+    project: Project, period: Period | str, policy_text: str = "", prices: Sequence[str] = (), step: Step = silent
+) -> Whatif:
+    """Against what is posted for the month; against the plan of the policy in force where nothing is.
+
+    Without a text the policy stays as it is. `prices`: `gpus=+10%` or `gpus=120000`, what a pool's bill, or a unit of its price list, comes to.
+    """
     period = as_period(period)
-    return compared(project, period, policy_of(project, period), load_policy(policy_text, "draft"), step)
+    old = policy_of(project, period)
+    return compared(project, period, old, instead(old, period, policy_text, read_prices(prices)), step)
 
 
-def compared(project: Project, period: Period, old: Policy, new: Policy, step: Step = silent) -> Whatif:
-    """Two policies over one month."""
+def instead(old: Policy, period: Period, text: str, prices: Sequence[NewPrice]) -> Instead:
+    """A published price is a rule: it changes the text."""
+    new = load_policy(text, "draft") if text else old
+    listed, billed = apart(new, prices, period)
+    return Instead(load_policy(with_published(new.text, new.file, listed), new.file) if listed else new, tuple(billed))
+
+
+def compared(project: Project, period: Period, old: Policy, new: Instead, step: Step = silent) -> Whatif:
+    """A month as it is, and as it would be."""
     pins, posted_by = pinned(project, period)
     is_posted = posted_by == old.version
-    before = project.books.believed(str(period)) if is_posted else planned(project, period, old, pins, step)
-    rows = changes(before, planned(project, period, new, pins, step))
-    told = tuple(change.sentence for change in clauses.diff(old, new, posted_until=last_day(period)))
-    return Whatif(str(period), short(old), short(new), is_posted, sentence(rows, period), rows, told)
+    before = (
+        project.books.believed(str(period)) if is_posted else compute(project, period, old, pins, step).plan.postings
+    )
+    step(f"computing {period} again", 0, 0)
+    after, bills = planned_at(project, period, new.policy, pins, new.bills)
+    rows = changes(before, after.postings)
+    told = tuple(change.sentence for change in clauses.diff(old, new.policy, posted_until=last_day(period)))
+    said = tuple(one.sentence for one in bills)
+    return Whatif(str(period), short(old), short(new.policy), is_posted, sentence(rows, period), rows, told, said)
 
 
 def tables(made: Whatif) -> tuple[Table, ...]:
@@ -70,10 +97,6 @@ def tables(made: Whatif) -> tuple[Table, ...]:
         sums = (total(row.before for row in mine), total(row.after for row in mine), total(row.change for row in mine))
         found.append(Table(columns, rows, ("", *sums, "") if mine else (), currency))
     return tuple(found)
-
-
-def planned(project: Project, period: Period, policy: Policy, pins: Pins, step: Step) -> pa.Table:
-    return compute(project, period, policy, pins, step).plan.postings
 
 
 def pinned(project: Project, period: Period) -> tuple[Pins, str]:
@@ -97,13 +120,22 @@ def sentence(rows: tuple[Change, ...], period: Period) -> str:
     moved = [row for row in rows if row.change and is_money(row.currency)]
     if not moved:
         return f"Nobody would owe another amount for {period}."
+    moved = [row for row in moved if rounded(row.change, row.currency)] or moved  # what nobody can see is not told
     parts = []
     for currency in sorted({row.currency for row in moved}):
         more = [row for row in moved if row.currency == currency and row.change > 0]
         less = [row for row in moved if row.currency == currency and row.change < 0]
         amount = max(total(row.change for row in more), -total(row.change for row in less), Decimal(0))
-        said = [f"{named(side)} {word}" for side, word in ((more, "would owe more"), (less, "less")) if side]
-        parts.append(f"{shown(amount, currency)} of {period} would move: {'; '.join(said)}.")
+        said = [
+            f"{named(side)} {word}"
+            for side, word in ((more, "would owe more"), (less, "less" if more else "would owe less"))
+            if side
+        ]
+        if rounded(whole := total(row.change for row in rows if row.currency == currency), currency):
+            what = f"{period} would cost {shown(abs(whole), currency)} {'more' if whole > 0 else 'less'}"
+        else:
+            what = f"{shown(amount, currency)} of {period} would move"
+        parts.append(f"{what}: {'; '.join(said)}.")
     return " ".join(parts)
 
 

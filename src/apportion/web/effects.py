@@ -6,7 +6,7 @@ from hashlib import sha256
 from apportion.policy.document import Policy
 from apportion.render.chart import colours, dumbbell, number
 from apportion.reports.words import shown
-from apportion.verbs.whatif import Whatif, compared, policy_of, tables
+from apportion.verbs.whatif import Instead, Whatif, compared, policy_of, tables
 from apportion.web.ask import Ask
 from apportion.web.page import Block, Chart, Line, Lines, Prose, Rows
 from apportion.web.pages.overview import team_order
@@ -14,11 +14,18 @@ from apportion.web.pages.overview import team_order
 AROUND = 3  # lines that are shown beside what differs
 
 
-def computed(ask: Ask, new: Policy, old: Policy | None = None) -> Whatif:
+def computed(ask: Ask, new: Policy | Instead, old: Policy | None = None) -> Whatif:
     """Over the asked month, against what is posted unless another policy is given. Takes seconds, once."""
     project, month = ask.project, ask.month
-    key = ("whatif", str(month), old.version if old else "", sha256(new.text.encode()).hexdigest())
-    return ask.desk.kept(key, lambda: compared(project, month, old or policy_of(project, month), new))
+    wanted = new if isinstance(new, Instead) else Instead(new)
+    key = (
+        "whatif",
+        str(month),
+        old.version if old else "",
+        sha256(wanted.policy.text.encode()).hexdigest(),
+        wanted.bills,
+    )
+    return ask.desk.kept(key, lambda: compared(project, month, old or policy_of(project, month), wanted))
 
 
 def effect(ask: Ask, made: Whatif) -> list[Block]:
@@ -46,8 +53,10 @@ def effect(ask: Ask, made: Whatif) -> list[Block]:
 
 def told(made: Whatif) -> Prose:
     against = f"what is posted for {made.period}" if made.posted else f"the plan of {made.period} under {made.was}"
-    said = made.clauses or ("No clause differs.",)
-    return Prose((f"{made.policy} against {against}:", *said), "What changes in the rules")
+    bills = tuple(f"{said[0].upper()}{said[1:]}." for said in made.bills)
+    said = made.clauses or (() if bills else ("No clause differs.",))
+    heading = "What changes in the rules" if made.clauses or not bills else "What changes"
+    return Prose((f"{made.policy} against {against}:", *bills, *said), heading)
 
 
 def differing(old: str, new: str, heading: str = "What changes in the text") -> Lines:

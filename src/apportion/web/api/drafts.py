@@ -79,8 +79,10 @@ def drop(ask: Adopting, number: Number) -> Draft:
 
 @router.post("/what-if", **about(Deed.whole, 409))
 def what_if(ask: Whole, wish: WhatifWish) -> Whatif:
-    """The plan of a month under another policy, against what is posted. Nothing is kept."""
-    made = whatif(ask.project, parse_period(wish.period), wish.text)
+    """The plan of a month under another policy or at other prices, against what is posted. Nothing is kept."""
+    if not wish.text and not wish.prices:
+        raise ProjectError("nothing-asked", "neither a policy nor a price is given", hint="give text, prices or both")
+    made = whatif(ask.project, parse_period(wish.period), wish.text, wish.prices)
     rows = [WhatifRow(**{name: portable(getattr(row, name)) for name in WhatifRow.model_fields}) for row in made.rows]
     return Whatif(
         period=made.period,
@@ -90,6 +92,7 @@ def what_if(ask: Whole, wish: WhatifWish) -> Whatif:
         title=made.title,
         rows=rows,
         clauses=list(made.clauses),
+        bills=list(made.bills),
     )
 
 
