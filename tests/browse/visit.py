@@ -32,10 +32,12 @@ SHAPE = """() => {
     undrawn: [...document.querySelectorAll("[data-chart]")].filter((one) => !marks(one).some(real)).map((one) => one.dataset.chart),
     tables: [...document.querySelectorAll("table")].length,
     hiddenTables: [...document.querySelectorAll("table")].filter((one) => !shown(one)).length,
-    loose: [...document.querySelectorAll("table")]
-      .filter((one) => one.querySelector("tbody .n") && !one.closest("section").querySelector("a, .beside"))
-      .map((one) => text(one.querySelector("tbody tr"))),
-    bareFigures: [...document.querySelectorAll(".figures > div")].filter((one) => /\\d\\.\\d\\d/.test(text(one)) && !one.querySelector("a, small")).map(text),
+    loose: [...document.querySelectorAll(".money")]
+      .filter((one) => /[1-9]/.test(text(one)) && !one.querySelector("a[href]"))
+      .map((one) => text(one.closest("tr"))),
+    bareFigures: [...document.querySelectorAll(".figures > div")]
+      .filter((one) => /\\d\\.\\d\\d [A-Z]{3}$/.test(text(one.querySelector("dd").firstChild)) && !one.querySelector("dd > a[href]"))
+      .map(text),
     links: Object.fromEntries([...document.querySelectorAll("footer a")].map((one) => [text(one), one.getAttribute("href")])),
     command: text(document.querySelector("footer code") ?? document.createElement("p")),
     outside: [...document.querySelectorAll("[src], link[href]")].map((one) => one.src || one.href).filter((one) => new URL(one).origin !== location.origin),

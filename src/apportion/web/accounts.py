@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from apportion.errors import ProjectError
 from apportion.model.currencies import is_money
+from apportion.model.rows import REASONS
 from apportion.model.times import Period
 from apportion.render.chart import cumulative, number
 from apportion.render.sheet import Table, report_sheet
@@ -65,8 +66,11 @@ class Owned:
             return [f"team={self.keys['team']}", f"project={self.keys['team']}/{self.keys['project']}"]
         return [f"{name}={value}" for name, value in self.keys.items()]
 
-    def ledger(self, *more: str) -> str:
-        return self.ask.link("/ledger", where=[*self.where, *more])
+    def ledger(self, *more: str, period: str = "") -> str:
+        """Its postings; within the page's filters, but for dimensions that are named."""
+        named = {*self.keys, *(one.partition("=")[0] for one in more)}
+        asked = [one for one in self.ask.query.get("where", ()) if one.partition("=")[0] not in named]
+        return self.ask.link("/ledger", where=[*self.where, *asked, *more], period=period or self.ask.period)
 
 
 def owned(ask: Ask, keys: Mapping[str, str]) -> Owned:
@@ -158,11 +162,16 @@ def growth(mine: Owned, made: Account, colour: str, budget: Decimal | None = Non
     columns = (Column("day", "day"), *(Column(name, name, "money") for name in palette))
     days = sorted({day for name in palette for day in lines[name]})
     rows = tuple((f"{day:02}", *(lines[name].get(day) for name in palette)) for day in days)
+    links = {str(one): [mine.ledger(f"day={one}-{day:02}", period=str(one)) for day in days] for one in (month, past)}
     return Chart(
         "How the month grew",
         says,
         cumulative(values, palette, made.currency, [day[-2:] for day in states]),
-        Rows(stated(Table(columns, rows, (), made.currency), states, f"{month}-")),
+        Rows(
+            stated(Table(columns, rows, (), made.currency), states, f"{month}-"),
+            links=links,
+            lead=mine.ask.link("/quotas", where=None),
+        ),
     )
 
 
@@ -175,7 +184,9 @@ def spent_by(mine: Owned, currency: str, by: str, heading: str) -> Rows | None:
     first = table.columns[0].name
     links = {first: [named_link(mine, by, name) for name in names]}
     links["amount"] = [mine.ledger(f"{by}={name}") for name in names]
-    return Rows(fronted(table, first, "amount", "share"), heading, links, bars="amount")
+    links |= {reason: [mine.ledger(f"{by}={name}", f"reason={reason}") for name in names] for reason in REASONS}
+    sums = {reason: mine.ledger(f"reason={reason}") for reason in REASONS}
+    return Rows(fronted(table, first, "amount", "share"), heading, links, "amount", sums=sums, lead=mine.ledger())
 
 
 def showback_of(mine: Owned, by: str, currency: str) -> Table | None:

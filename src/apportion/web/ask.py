@@ -148,6 +148,12 @@ class Ask:
         own = {name: list(values) for name, values in self.query.items() if name not in CARRIED}
         return self.link(self.path, **own)
 
+    def ledger(self, *more: str) -> str:
+        """The postings behind a figure: within the filters of the URL, but for dimensions that it names itself."""
+        named = {one.partition("=")[0] for one in more}
+        kept = [one for one in self.query.get("where", ()) if one.partition("=")[0] not in named]
+        return self.link("/ledger", where=[*kept, *more])
+
     def explained(self, what: str) -> str:
         """Where a figure of one month is explained; `what` is a team, `pool:h100`, `job:123` or `posting:7`."""
         return self.link("/explain", what=what, where=None)

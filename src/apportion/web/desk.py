@@ -91,12 +91,14 @@ class Desk:
     def kept(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """What `make` gives, made once while nothing is recorded and no file is edited."""
         with moment() as now:
-            return self._answers(now).kept.get(key, _Once).get(make)
+            once: _Once[Answer] = self._answers(now).kept.get(key, _Once)
+            return once.get(make)
 
     def finished(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """The same for whole pages, which are many: they do not push out what they are made of."""
         with moment() as now:
-            return self._answers(now).finished.get(key, _Once).get(make)
+            once: _Once[Answer] = self._answers(now).finished.get(key, _Once)
+            return once.get(make)
 
     def _answers(self, now: Moment) -> "_Answers":
         """As the books stand at this moment, which others may be past already: both have their own."""
@@ -104,7 +106,8 @@ class Desk:
 
     def lasting(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         """The same for what takes long and depends on nothing but its key, whatever else is recorded meanwhile."""
-        return self._lasting.get(key, _Once).get(make)
+        once: _Once[Answer] = self._lasting.get(key, _Once)
+        return once.get(make)
 
     def record(self, project: Project, periods: list[Period], until_s: int | None = None) -> Record:
         """As `verbs/report.read_record` reads it."""

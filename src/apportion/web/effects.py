@@ -44,7 +44,8 @@ def effect(ask: Ask, made: Whatif) -> list[Block]:
             }
             for row in mine
         ]  # fmt: skip
-        rows = Rows(table, links={"before": [ask.explained(name) for name in names]} if made.posted else {})
+        links = {"before": [ask.explained(name) for name in names]} if made.posted else {}
+        rows = Rows(table, links=links)
         says = f"From what each owes for {made.period} (ring) to what it would owe (dot), in {table.currency}."
         spec = dumbbell(values, colours(order), names, table.currency)
         blocks.append(Chart("Who gains and who loses", says, spec, rows, folded=False))

@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 from apportion.render.figures import RIGHT, readable, title_of, visible
 from apportion.render.sheet import Sheet, Table
+from apportion.reports.report import Column
 
+MONEY = ("money", "price")  # kinds of columns whose every figure leads to where it comes from
 Tone = Literal["", "good", "warn", "bad", "quiet"]
 
 
@@ -36,7 +38,9 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table as people read it. `links`: column name -> where each row's cell leads, "" nowhere. `bars`: the column whose size is drawn."""
+    """A table as people read it. `links`: column name -> where each row's cell leads, "" nowhere; `sums`: where its sum does. `lead`: where all other
+    money leads. `bars`: the column whose size is drawn.
+    """
 
     table: Table
     heading: str = ""
@@ -44,6 +48,8 @@ class Rows:
     bars: str = ""
     tones: Sequence[Tone] = ()
     empty: str = "Nothing to show."
+    sums: Mapping[str, str] = field(default_factory=dict)
+    lead: str = ""
     kind: Literal["rows"] = "rows"
 
     @property
@@ -231,6 +237,7 @@ class ShownCell:
     href: str = ""
     right: bool = False
     part: int = -1  # of the largest, in thousandths, where a bar is drawn
+    money: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +261,10 @@ def shown_rows(block: Rows) -> ShownRows:
             tuple(
                 ShownCell(
                     text,
-                    _href(block, column.name, n) if text else "",
+                    href_at(block, column, n) if text else "",
                     right[i],
                     bars[n] if column.name == block.bars else -1,
+                    column.kind in MONEY,
                 )
                 for i, (column, text) in enumerate(zip(columns, row, strict=True))
             ),
@@ -266,13 +274,22 @@ def shown_rows(block: Rows) -> ShownRows:
     return ShownRows(
         tuple((title_of(column, table.currency), is_right) for column, is_right in zip(columns, right, strict=True)),
         rows,
-        tuple(ShownCell(text, "", is_right) for text, is_right in zip(totals, right, strict=False)),
+        tuple(
+            ShownCell(text, sum_at(block, column) if text else "", is_right, money=column.kind in MONEY)
+            for column, text, is_right in zip(columns, totals, right, strict=False)
+        ),
     )
 
 
-def _href(block: Rows, column: str, row: int) -> str:
-    links = block.links.get(column, ())
-    return links[row] if row < len(links) else ""
+def href_at(block: Rows, column: Column, row: int) -> str:
+    links = block.links.get(column.name, ())
+    own = links[row] if row < len(links) else ""
+    place = block.table.columns.index(column)
+    return own or (block.lead if column.kind in MONEY and block.table.rows[row][place] else "")
+
+
+def sum_at(block: Rows, column: Column) -> str:
+    return block.sums.get(column.name, block.lead) if column.kind in MONEY else ""
 
 
 def parts(table: Table, name: str) -> list[int]:

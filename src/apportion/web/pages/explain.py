@@ -103,12 +103,12 @@ def parts_chart(ask: Ask, parts: Parts, currency: str) -> Chart:
     columns = (Column("pool", "pool"), Column("reason", "reason"), Column("amount", "amount", "money"))
     rows = tuple((*key, amount) for key, amount in sums.items())
     table = Table(columns, rows, (None, None, total(sums.values())), currency, "Its parts")
-    links = {"pool": ["" if pool == "no pool" else ask.link(at("/pools", pool), where=None) for pool, _ in keys]}
+    pools = ["" if pool == "no pool" else ask.link(at("/pools", pool), where=None) for pool, _ in keys]
     return Chart(
         "Its parts",
         f"By pool and reason, in {currency}.",
         stacked_parts(values, order, currency),
-        Rows(table, links=links),
+        Rows(table, links={"pool": pools, "amount": pools}),
     )
 
 

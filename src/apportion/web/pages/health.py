@@ -8,6 +8,7 @@ from apportion.policy.edit import NewOwner
 from apportion.policy.load import load_policy
 from apportion.render.chart import DAYS, days_known
 from apportion.render.sheet import Table, report_sheet
+from apportion.reports.groups import NOBODY
 from apportion.reports.report import Column
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
@@ -136,6 +137,7 @@ def nobodys(ask: Ask, gaps: Sequence[Gap]) -> Rows:
     )
     links = {
         "owner": [owner_link(ask, gap) for gap in first],
+        "amount": [ask.ledger("team=_unallocated", "cause=no owner") for _ in first],
         "examples": [ask.explained(f"job:{gap.examples[0]}") if gap.examples else "" for gap in first],
     }
     more = f", the largest {FEW} of {len(gaps)}" if len(gaps) > FEW else ""
@@ -165,9 +167,25 @@ def coverage(ask: Ask) -> list[Block]:
     """One table for each currency."""
     made = ask.report("coverage")
     return [
-        Rows(table, "" if n else made.title, {table.columns[0].name: [ask.link(LEADS.get(str(row[0]), "/ledger")) for row in table.rows]})
+        Rows(
+            table,
+            "" if n else made.title,
+            {
+                "side": [ask.link(LEADS.get(str(row[0]), "/ledger")) for row in table.rows],
+                "amount": [part_link(ask, *map(str, row[:3])) for row in table.rows],
+            },
+            lead=ask.ledger(),
+        )
         for n, table in enumerate(report_sheet(made).tables)
-    ]  # fmt: skip
+    ]
+
+
+def part_link(ask: Ask, side: str, cause: str, pool: str) -> str:
+    """All that teams owe stands team by team; what they do not, as postings. Rounding is told by its reason."""
+    if side == "owners":
+        return ask.link(LEADS[side])
+    why = "reason" if side == "residual" else "cause"
+    return ask.ledger(f"team=_{side}", f"{why}={cause or NOBODY}", f"pool={pool or NOBODY}")
 
 
 def findings(found: Health) -> Rows:

@@ -56,19 +56,25 @@ def figures(ask: Ask, made: Report, held: Report) -> Figures:
     """Idle by its cause, and what holding without use cost."""
     items: list[Figure] = []
     for place, section in enumerate(made.sections):
-        items.append(Figure("idle", shown(section.bill, section.currency), ask.link("/ledger")))
+        items.append(Figure("idle", shown(section.bill, section.currency), ask.ledger("reason=idle")))
         sums: dict[str, list[Decimal]] = defaultdict(list)
         for row in records(made, place):
             if isinstance(row["amount"], Decimal):
                 sums[str(row["cause"])].append(row["amount"])
         items += [
-            Figure(cause or "other", shown(total(found), section.currency), ask.link("/ledger"), MEANS.get(cause, ""))
+            Figure(
+                cause or "other",
+                shown(total(found), section.currency),
+                ask.ledger("reason=idle", f"cause={cause}"),
+                MEANS.get(cause, ""),
+            )
             for cause, found in sorted(sums.items())
         ]
     items += [
         Figure(
             "held without use",
             shown(section.bill, section.currency),
+            ask.link("/idle"),
             note="inside what was charged, or idle of cause held",
         )
         for section in held.sections
@@ -85,11 +91,14 @@ def causes(ask: Ask, made: Report) -> list[Block]:
         links = {
             "pool": [ask.link(at("/pools", name), where=None) if name else "" for name in pools],
             "owner": ["" if team in SYSTEM_OWNERS else ask.link(at("/teams", team), where=None) for team in teams],
-            "amount": [ask.explained(f"team:{team}") for team in teams],
+            "amount": [
+                ask.ledger("reason=idle", f"pool={pool}", f"cause={row[1]}", f"team={team}")
+                for pool, team, row in zip(pools, teams, table.rows, strict=True)
+            ],
         }
-        blocks.append(
-            Rows(table, "What stood idle, why, and who carries it", links, "amount", empty="Nothing stood idle.")
-        )
+        heading = "What stood idle, why, and who carries it"
+        whole = ask.ledger("reason=idle")
+        blocks.append(Rows(table, heading, links, "amount", empty="Nothing stood idle.", lead=whole))
     return blocks
 
 
@@ -107,10 +116,12 @@ def when(ask: Ask) -> list[Block]:
                 sums[str(row["hour"])].append(row["idle_cost"])
     if not any(total(found) for found in sums.values()):
         return []
-    return [heat_map({hour: total(found) for hour, found in sums.items()}, index.sections[0].currency)]
+    by_hour = {hour: total(found) for hour, found in sums.items()}
+    return [heat_map(by_hour, index.sections[0].currency, ask.link("/pools"))]
 
 
-def heat_map(sums: dict[str, Decimal], currency: str) -> Chart:
+def heat_map(sums: dict[str, Decimal], currency: str, lead: str) -> Chart:
+    """Each pool's own page has its hours and its price."""
     order = sorted(sums, key=lambda hour: (WEEK.index(hour[:3]), hour))
     values = [
         {"day": hour[:3], "hour": hour[4:], "amount": number(sums[hour]), "shown": shown(sums[hour], currency)}
@@ -121,7 +132,7 @@ def heat_map(sums: dict[str, Decimal], currency: str) -> Chart:
     says = (
         f"What stood idle in {currency}, at the price of its hour, by hour and day of the week: the more the stronger."
     )
-    return Chart(TIMES, says, heat(values, WEEK, currency), Rows(table))
+    return Chart(TIMES, says, heat(values, WEEK, currency), Rows(table, lead=lead))
 
 
 def by_owner(ask: Ask, held: Report) -> list[Block]:
@@ -130,8 +141,14 @@ def by_owner(ask: Ask, held: Report) -> list[Block]:
     for table in report_sheet(held).tables:
         teams = [str(row[0]) for row in table.rows]
         links = {"owner": ["" if team in SYSTEM_OWNERS else ask.link(at("/teams", team), where=None) for team in teams]}
-        blocks.append(Rows(table, f"Held and used, by team, in {table.currency}", links, "waste"))
+        links["waste"] = [ask.link("/idle", where=[*pools_asked(ask), f"team={team}"]) for team in teams]
+        heading = f"Held and used, by team, in {table.currency}"
+        blocks.append(Rows(table, heading, links, "waste", lead=ask.link("/idle")))
     return blocks or [Prose((held.title,), "Held and used")]
+
+
+def pools_asked(ask: Ask) -> list[str]:
+    return [one for one in ask.query.get("where", ()) if not one.startswith("team=")]
 
 
 def by_run(ask: Ask, runs: Report) -> list[Block]:
@@ -140,7 +157,8 @@ def by_run(ask: Ask, runs: Report) -> list[Block]:
         names = ["" if row[0] == OTHERS else str(row[0]) for row in table.rows]
         links = {"run": [ask.link(at("/runs", name), where=None) if name else "" for name in names]}
         links["waste"] = [ask.explained(f"job:{name}") if name else "" for name in names]
-        blocks.append(Rows(table, "Runs that held the most without using it", links, "waste"))
+        heading = "Runs that held the most without using it"
+        blocks.append(Rows(table, heading, links, "waste", lead=ask.link("/idle")))
     return blocks
 
 

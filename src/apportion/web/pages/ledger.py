@@ -134,7 +134,8 @@ def table(ask: Ask, leaf: Leaf) -> Rows:
         posting_table(leaf.rows, LONGEST),
         "Postings, newest first",
         links={
-            "posting": [ask.link("/explain", what=f"posting:{row['seq']}", period=row["period"], where=None) for row in rows],
+            "posting": (why := [ask.link("/explain", what=f"posting:{row['seq']}", period=row["period"], where=None) for row in rows]),
+            "amount": why,
             "run": [ask.link("/ledger", run=row["run_id"]) for row in rows],
         },
         tones=["bad" if row["seq"] in leaf.broken else "" for row in rows],

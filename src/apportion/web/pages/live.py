@@ -95,7 +95,11 @@ def daily(ask: Ask, made: Estimate, currency: str) -> Chart:
     )
     spec = stacked_days(values, colours(every, order), order, currency)
     states = {day: INCOMPLETE for day, _ in sums if day > last}
-    return Chart("Day by day, estimated", says, spec, Rows(stated(spread(sums, "day", order, currency), states)))
+    table = stated(spread(sums, "day", order, currency), states)
+    of_team = {name: team_link(ask, name) for name in order}
+    links = {name: [href] * len(table.rows) for name, href in of_team.items()}
+    rows = Rows(table, links=links, sums=of_team, lead=ask.link("/live", period=None))
+    return Chart("Day by day, estimated", says, spec, rows)
 
 
 def teams(ask: Ask, table: Table) -> Rows:
@@ -105,10 +109,18 @@ def teams(ask: Ask, table: Table) -> Rows:
         "By team, estimated",
         links={
             "owner": ["" if name in SYSTEM_OWNERS else ask.link(at("/teams", name)) for name in names],
-            "amount": [ask.link("/live", period=None, where=[f"team={name}"]) for name in names],
+            "amount": (own := [team_link(ask, name) for name in names]),
+            "billed": own,
+            "projected": own,
         },
         bars="amount",
+        lead=ask.link("/live", period=None),
     )
+
+
+def team_link(ask: Ask, name: str) -> str:
+    """What is estimated has no postings: its pools and their prices say where it comes from."""
+    return ask.link("/live", period=None, where=[f"team={name}"])
 
 
 def pools(ask: Ask, made: Estimate, report: Report, n: int) -> Rows:
@@ -125,18 +137,18 @@ def pools(ask: Ask, made: Estimate, report: Report, n: int) -> Rows:
     ]
     columns = (*report.columns, Column("basis", "basis"), Column("price", "price"), Column("of", "price of"))
     table = Table(columns, tuple(rows), (*section.totals, "", "", ""), section.currency)
+    own = [ask.link("/live", period=None, where=[f"pool={row[0]}"]) if row[1] is not None else "" for row in rows]
     return Rows(
         table,
         "By pool, with the prices",
         links={
             "pool": [ask.link(at("/pools", str(row[0])), where=None) if str(row[0]) in prices else "" for row in rows],
-            "amount": [
-                ask.link("/live", period=None, where=[f"pool={row[0]}"]) if row[1] is not None else "" for row in rows
-            ],
+            **dict.fromkeys(("amount", "billed", "projected"), own),
             "price": [
                 ask.link(at("/pools", str(row[0])), where=None, period=str(row[6])) if row[6] else "" for row in rows
             ],
         },
+        lead=ask.link("/live", period=None),
     )
 
 

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from apportion.model.rows import SYSTEM_OWNERS
+from apportion.model.rows import REASONS, SYSTEM_OWNERS
 from apportion.render.chart import colours, number, stacked_days
 from apportion.render.sheet import Table, report_sheet
 from apportion.reports.groups import chosen
@@ -65,7 +65,7 @@ def strip(ask: Ask, made: Report, section: Section) -> Figures:
         Figure(
             SAID[side],
             shown(amount, section.currency),
-            ask.explained(f"_{side}") if f"_{side}" in SYSTEM_OWNERS else ask.link("/ledger"),
+            ask.explained(f"_{side}") if f"_{side}" in SYSTEM_OWNERS else ask.link("/teams"),
         )
         for side, amount in parts.items()
     ]
@@ -95,8 +95,10 @@ def daily(ask: Ask, currency: str) -> Chart:
     ]
     table = stated(spread(sums, "day", order, currency), states)
     says = f"Each day of {ask.period} by team, idle and unallocated in grey." + told(states, [day for day, _ in sums])
-    days = [ask.link("/ledger", where=[*ask.query.get("where", ()), f"day={row[0]}"]) for row in table.rows]
-    rows = Rows(table, links={"day": days})
+    days, named = [str(row[0]) for row in table.rows], [name for name in order if name in every]
+    links = {name: [ask.ledger(f"team={name}", f"day={day}") for day in days] for name in named}
+    links |= {name: [ask.ledger(f"day={day}") for day in days] for name in ("day", "amount")}
+    rows = Rows(table, links=links, sums={name: ask.ledger(f"team={name}") for name in named}, lead=ask.ledger())
     return Chart("Day by day", says, stacked_days(values, colours(every, order), order, currency), rows)
 
 
@@ -108,15 +110,17 @@ def team_order(ask: Ask, present: set[str]) -> list[str]:
 
 
 def owners(ask: Ask, table: Table) -> Rows:
+    """A filter leaves a part of what a team owes: that leads to its postings, all of it to its explanation."""
     names: Sequence[str] = [str(row[0]) for row in table.rows]
+    part = bool(ask.query.get("where"))
+    links = {
+        "owner": ["" if name in SYSTEM_OWNERS else ask.link(at("/teams", name)) for name in names],
+        "amount": [ask.ledger(f"team={name}") if part else ask.explained(name) for name in names],
+        **{reason: [ask.ledger(f"team={name}", f"reason={reason}") for name in names] for reason in REASONS},
+    }
+    sums = {reason: ask.ledger(f"reason={reason}") for reason in REASONS}
     return Rows(
-        fronted(table, "owner", "amount", "share"),
-        "Who owes what",
-        links={
-            "owner": ["" if name in SYSTEM_OWNERS else ask.link(at("/teams", name)) for name in names],
-            "amount": [ask.explained(name) for name in names],
-        },
-        bars="amount",
+        fronted(table, "owner", "amount", "share"), "Who owes what", links, "amount", sums=sums, lead=ask.ledger()
     )
 
 

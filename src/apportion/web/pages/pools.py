@@ -54,9 +54,12 @@ def index(ask: Ask, table: Table) -> Rows:
         links={
             "pool": [ask.link(at("/pools", name), where=None) if name else "" for name in names],
             "amount": [ask.explained(f"pool:{name}") if name else "" for name in names],
+            "price": [ask.link(at("/pools", name), where=None) if name else "" for name in names],
             "idle": idle,
         },
         bars="amount",
+        sums={"idle": ask.link("/idle")},
+        lead=ask.ledger() if ask.viewer.teams is None else ask.link("/pools"),
     )
 
 
@@ -115,11 +118,12 @@ def prices(ask: Ask, name: str) -> list[Block]:
     for place, section in enumerate(made.sections):
         priced = [(str(row["hour"]), row["price"]) for row in records(made, place) if isinstance(row["price"], Decimal)]
         if priced:
-            blocks.append(price_chart(dict(priced), section.currency, per, states_of(ask)))
+            blocks.append(price_chart(ask, name, dict(priced), (section.currency, per)))
     return blocks
 
 
-def price_chart(priced: dict[str, Cell], currency: str, per: str, states: States) -> Chart:
+def price_chart(ask: Ask, name: str, priced: dict[str, Cell], unit: tuple[str, str]) -> Chart:
+    (currency, per), states = unit, states_of(ask)
     values = [
         {"at": at_, "price": number(price), "shown": f"{price_digits(price, currency)} {currency} {per}"}
         for at_, price in priced.items()
@@ -133,7 +137,9 @@ def price_chart(priced: dict[str, Cell], currency: str, per: str, states: States
     unfinished = [day for at_ in priced if (day := at_[:10]) in states]
     if unfinished:
         often += f" It is not settled: {days_text(unfinished)} incomplete."
-    return Chart(PRICES, f"The price {per} over the month. {often}", spec, Rows(table))
+    return Chart(
+        PRICES, f"The price {per} over the month. {often}", spec, Rows(table, lead=ask.explained(f"pool:{name}"))
+    )
 
 
 def step(priced: dict[str, Cell], states: States) -> tuple[Cell, ...]:

@@ -21,6 +21,7 @@ from apportion.web.tables import fronted
 from apportion.web.viewer import Deed
 
 FIRST = ("owner", "what", "limit", "used", "left", "share", "state", "runs_out")
+FIGURES = ("used", "spent", "left", "projected")  # what follows from postings; a limit is given
 TONES: Mapping[str, Tone] = {OVER: "bad", WARNED: "warn", FINE: ""}
 
 
@@ -70,12 +71,13 @@ def said(one: Used) -> str:
 def rows_of(ask: Ask, made: Report, unit: str, found: Sequence[Used]) -> Rows:
     rows = next(section.rows for section in made.sections if section.currency == unit)
     own = [one for one in found if one.limit.unit == unit]
+    behind = [postings(ask, one.limit.owner, one.limit.pool) for one in own]
     return Rows(
         fronted(Table(made.columns, rows, currency=unit), *FIRST),
         f"In {unit}",
         links={
             "owner": [ask.link(at("/teams", one.limit.team)) for one in own],
-            "used": [postings(ask, one.limit.owner, one.limit.pool) for one in own],
+            **dict.fromkeys(FIGURES, behind),
         },
         tones=[TONES[one.state] for one in own],
     )
@@ -97,10 +99,8 @@ def budget_blocks(ask: Ask, made: Report, found: Sequence[Spending]) -> list[Blo
     tables = []
     for section in made.sections:
         own = [one for one in found if one.budget.currency == section.currency]
-        links = {
-            "owner": [ask.link(at("/teams", one.budget.team)) for one in own],
-            "spent": [postings(ask, one.budget.owner) for one in own],
-        }
+        behind = [postings(ask, one.budget.owner) for one in own]
+        links = {"owner": [ask.link(at("/teams", one.budget.team)) for one in own]} | dict.fromkeys(FIGURES, behind)
         tones: list[Tone] = ["bad" if one.is_over else "warn" if one.will_be_over else "" for one in own]
         table = Table(made.columns, section.rows, currency=section.currency)
         tables.append(Rows(table, f"In {section.currency}", links=links, tones=tones))

@@ -36,7 +36,7 @@ def run(ask: Ask, name: str) -> Page:
     found = seen_cost(ask, name)
     blocks: list[Block] = []
     for line in found.totals:
-        blocks += [strip(ask, found, line), parts(line)]
+        blocks += [strip(ask, found, line), parts(line, explained(ask, found))]
     blocks += [*attempts(ask, found), *held(ask, found), whose(ask, found)]
     sheet = cost_sheet(found)
     return Page(
@@ -69,11 +69,11 @@ def strip(ask: Ask, found: Cost, line: JobLine) -> Figures:
         items.append(Figure("others paid", shown(others, unit), why, "credits and adjustments"))
     if line.unshared_idle:
         note = "more, if idle that nobody is charged for were shared by use"
-        items.append(Figure("not charged", shown(line.unshared_idle, unit), "", note))
+        items.append(Figure("not charged", shown(line.unshared_idle, unit), ask.link("/idle", where=None), note))
     return Figures(tuple(items))
 
 
-def parts(line: JobLine) -> Chart:
+def parts(line: JobLine, why: str) -> Chart:
     """From its own use to what it cost. Of the use, what was held without use stands apart, as far as it lies inside the charge."""
     unused = (
         min(line.waste, line.direct) if line.waste is not None and line.waste > 0 and line.direct > 0 else Decimal(0)
@@ -88,17 +88,13 @@ def parts(line: JobLine) -> Chart:
     columns = (Column("part", "part"), Column("amount", "amount", "money"))
     table = Table(columns, tuple(steps), (None, line.owed), line.currency)
     says = f"How {shown(line.owed, line.currency)} comes about: its own use, its share of idle and overhead, less what others paid."
-    return Chart(
-        "Why this much", says, waterfall(drawn, (0, len(drawn) - 1), line.currency, [STEPS["idle"]]), Rows(table)
-    )
+    spec = waterfall(drawn, (0, len(drawn) - 1), line.currency, [STEPS["idle"]])
+    return Chart("Why this much", says, spec, Rows(table, lead=why))
 
 
 def attempts(ask: Ask, found: Cost) -> list[Block]:
     why = explained(ask, found)
-    return [
-        Rows(table, "Attempts and tasks", links={"owed": [why] * len(table.rows)}, bars="owed")
-        for table in attempt_tables(found)
-    ]
+    return [Rows(table, "Attempts and tasks", bars="owed", lead=why) for table in attempt_tables(found)]
 
 
 def held(ask: Ask, found: Cost) -> list[Block]:
@@ -109,7 +105,7 @@ def held(ask: Ask, found: Cost) -> list[Block]:
         by_currency.setdefault(currency, []).append(tuple(cells[column.name] for column in COLUMNS))
     why = explained(ask, found)
     return [
-        Rows(Table(COLUMNS, tuple(rows), (), currency), "Held and used", links={"held": [why] * len(rows)})
+        Rows(Table(COLUMNS, tuple(rows), (), currency), "Held and used", links={"held": [why] * len(rows)}, lead=why)
         for currency, rows in by_currency.items()
     ]
 

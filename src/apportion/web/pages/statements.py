@@ -80,7 +80,14 @@ def month_rows(ask: Ask, found: Sequence[Statement], level: str) -> list[Rows]:
         names = [str(row[0]) for row in table.rows]
         status = "drafts: the month is open" if found[0].is_draft else f"issued on {found[0].issued}"
         to = [where(ask, str(ask.month), name, level) for name in names]
-        blocks.append(Rows(table, f"{ask.month}, {status}", links={"owner": to, "owed": to}, bars="owed"))
+        blocks.append(
+            Rows(
+                table,
+                f"{ask.month}, {status}",
+                links=dict.fromkeys(("owner", "owed", "before", "charged"), to),
+                bars="owed",
+            )
+        )
     return blocks
 
 

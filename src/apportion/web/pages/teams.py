@@ -73,8 +73,22 @@ def declared(ask: Ask) -> set[str]:
 def standing_rows(ask: Ask, table: Table) -> Rows:
     names = [str(row[0]) for row in table.rows]
     pages = [ask.link(at("/teams", name), where=None) for name in names]
-    explained = [ask.explained(f"team:{name}") for name in names]
-    return Rows(table, "", {"owner": pages, "amount": explained, "change": pages, "waste": pages}, bars="amount")
+    part, before = bool(ask.query.get("where")), str(ask.month.previous)
+    links = {
+        "owner": pages,
+        "amount": [ask.ledger(f"team={name}") if part else ask.explained(f"team:{name}") for name in names],
+        "before": [ask.link("/ledger", period=before, where=[*where_of(ask), f"team={name}"]) for name in names],
+        "change": pages,
+        "waste": [ask.link("/idle", where=[f"team={name}"]) for name in names],
+    }
+    then = ask.link("/teams", period=before)
+    sums = {"before": then, "change": then, "waste": ask.link("/idle")}
+    return Rows(table, "", links, bars="amount", sums=sums, lead=ask.link("/"))
+
+
+def where_of(ask: Ask) -> list[str]:
+    """The page's own filters, but for teams."""
+    return [one for one in ask.query.get("where", ()) if not one.startswith("team=")]
 
 
 def team(ask: Ask, name: str) -> Page:
@@ -158,7 +172,7 @@ def statement_figures(ask: Ask, made: Account, said: Moved | None) -> list[Figur
     if said is None or money(said.owed, said.digits) == rounded(made.owed, made.currency):
         return []
     amount = money(said.owed, said.digits)
-    href = ask.link(at("/statements", str(ask.month), said.owner), period=None, where=None)
+    href = statement_link(ask, said.owner)
     return [
         Figure(
             "on its statement",
@@ -167,6 +181,10 @@ def statement_figures(ask: Ask, made: Account, said: Moved | None) -> list[Figur
             "as it is billed: with what it carries for others, rounded together with all statements",
         )
     ]
+
+
+def statement_link(ask: Ask, owner: str) -> str:
+    return ask.link(at("/statements", str(ask.month), owner), period=None, where=None)
 
 
 def waterfall_of(ask: Ask, said: Moved | None) -> Chart | None:
@@ -195,7 +213,11 @@ def waterfall_of(ask: Ask, said: Moved | None) -> Chart | None:
         "What moved since the month before",
         f"From {shown(money(said.before, digits), unit)} the month before to {shown(money(said.owed, digits), unit)}, as the statement of {ask.month} says.",
         waterfall(drawn, (0, len(drawn) - 1), unit, [MOVED["idle"]]),
-        Rows(Table(columns, rows, (None, None, change), unit), empty="Nothing moved."),
+        Rows(
+            Table(columns, rows, (None, None, change), unit),
+            empty="Nothing moved.",
+            lead=statement_link(ask, said.owner),
+        ),
     )
 
 
@@ -206,7 +228,7 @@ def signed(amount: Decimal, currency: str, is_step: bool) -> str:
 def onward(ask: Ask, name: str) -> Prose:
     links = (
         Link("Why this amount", ask.explained(f"team:{name}")),
-        Link("Its statement", ask.link(at("/statements", str(ask.month), name), period=None, where=None)),
+        Link("Its statement", statement_link(ask, name)),
         Link("Its postings", ask.link("/ledger", where=[f"team={name}"])),
         Link("The running month", ask.link("/live", period=None, where=[f"team={name}"])),
         Link("Quotas", ask.link("/quotas", where=None)),
