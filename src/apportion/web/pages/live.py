@@ -96,7 +96,7 @@ def daily(ask: Ask, made: Estimate, currency: str) -> Chart:
     spec = stacked_days(values, colours(every, order), order, currency)
     states = {day: INCOMPLETE for day, _ in sums if day > last}
     table = stated(spread(sums, "day", order, currency), states)
-    of_team = {name: team_link(ask, name) for name in order}
+    of_team = {name: team_link(ask, name) for name in order if name in every}
     links = {name: [href] * len(table.rows) for name, href in of_team.items()}
     rows = Rows(table, links=links, sums=of_team, lead=ask.link("/live", period=None))
     return Chart("Day by day, estimated", says, spec, rows)
