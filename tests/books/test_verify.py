@@ -1,6 +1,7 @@
 """Whatever is changed in the ledger, a policy, a stored file or its manifests, `verify` finds it."""
 
 import random
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from sqlalchemy import Table, Text, cast, select, text
 from apportion.books import record
 from apportion.books.database import writing
 from apportion.books.open import Books
+from apportion.books.verify import findings
 from tests.books.conftest import Place
 
 LEDGER = (record.entries, record.runs, record.bill_days)
@@ -40,6 +42,12 @@ def full(full_place: Place) -> Books:
 
 def found(books: Books, head: str | None = None) -> set[str]:
     return {finding.code for finding in books.verify(head)}
+
+
+def is_found(books: Books) -> bool:
+    """By the first finding; `verify` would go on and read every file."""
+    with closing(findings(books.evidence, books.names, None)) as each:
+        return next(each, None) is not None
 
 
 def rows_of(books: Books, table: Table) -> list[dict[str, Any]]:
@@ -88,7 +96,7 @@ def test_every_column_of_the_record_is_proven(full: Books, long_run: bool) -> No
         row = chance.choice(rows_of(full, table))
         value = changed(row[column], chance)
         put(full, table, row, column, value)
-        if not found(full):
+        if not is_found(full):
             missed.append((table.name, column, row[column], value))
         put(full, table, {**row, column: value}, column, row[column])
     assert not missed

@@ -1,6 +1,6 @@
 """Is everything still what was recorded? Every link, bill, policy, plan, file and manifest is looked at again."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import DBAPIError
@@ -25,6 +25,11 @@ Check = Callable[[Connection], Iterator[Finding]]
 
 def verify(evidence: Evidence, names: Names, head: str | None) -> list[Finding]:
     """What is wrong; nothing, if all is well. With `head`, a ledger that was cut off after it was printed is found too."""
+    return list(findings(evidence, names, head))
+
+
+def findings(evidence: Evidence, names: Names, head: str | None) -> Generator[Finding, None, None]:
+    """One by one, for who needs to know no more than whether there is one."""
     checks: tuple[Check, ...] = (
         check_database,
         lambda connection: check_chain(connection, head),
@@ -42,7 +47,8 @@ def verify(evidence: Evidence, names: Names, head: str | None) -> list[Finding]:
         lambda connection: check_evidence(connection, evidence),
     )
     with reading(evidence.engine) as connection:
-        return [finding for check in checks for finding in guarded(check, connection)]
+        for check in checks:
+            yield from guarded(check, connection)
 
 
 def guarded(check: Check, connection: Connection) -> Iterator[Finding]:
