@@ -1,10 +1,11 @@
 """`make docs`: writes the references of the command line and of the methods from their own help, and brings the outputs that pages show up to date."""
 
+import fcntl
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # run as a script, too
 
 from apportion.verbs import methods  # noqa: E402
+from tests import warm  # noqa: E402
 from tests.snippets import FENCE, rewritten, shell, wrongs  # noqa: E402
 
 CLI_PAGE, METHODS_PAGE = ROOT / "docs/reference/cli.md", ROOT / "docs/reference/methods.md"
@@ -89,6 +91,16 @@ def make_demo(folder: Path) -> Path:
     return folder / "demo"
 
 
+def shared_demo() -> Path:
+    """One for all who copy it: the first who asks makes it, beside the process that all of them call."""
+    place = Path(warm.environment()[warm.SOCKET]).parent
+    with (place / "demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (place / "demo").exists():
+            make_demo(Path(tempfile.mkdtemp(dir=place))).rename(place / "demo")
+    return place / "demo"
+
+
 def furnish(page: str, folder: Path, demo: Path | None) -> None:
     """What a page may take for granted in its folder: the examples, and the demo project unless it makes one."""
     shutil.copytree(ROOT / "examples", folder / "examples")
@@ -96,10 +108,10 @@ def furnish(page: str, folder: Path, demo: Path | None) -> None:
         shutil.copytree(demo, folder / "demo")
 
 
-def wrong_on(page: Path, folder: Path, demo: Callable[[], Path]) -> str:
+def wrong_on(page: Path, folder: Path) -> str:
     """What a page shows that its snippets do not print."""
     text = page.read_text(encoding="utf-8")
-    furnish(text, folder, demo() if reads_demo(text) else None)
+    furnish(text, folder, shared_demo() if reads_demo(text) else None)
     return "\n\n".join(wrongs(text, folder))
 
 

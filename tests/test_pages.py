@@ -7,18 +7,11 @@ import pytest
 from tests import docs, snippets
 
 
-@pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return docs.make_demo(tmp_path_factory.mktemp("demo"))
-
-
 @pytest.mark.parametrize(
     "page", [page for page in docs.PAGES if page not in docs.TUTORIALS], ids=lambda page: page.stem
 )
-def test_snippets_run_and_print_what_they_show(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    assert not docs.wrong_on(page, tmp_path, lambda: request.getfixturevalue("demo")), (
-        "if the page is wrong: `make docs`"
-    )
+def test_snippets_run_and_print_what_they_show(page: Path, tmp_path: Path) -> None:
+    assert not docs.wrong_on(page, tmp_path), "if the page is wrong: `make docs`"
 
 
 PAGE = "<!-- file: a.txt -->\n```text\none\ntwo\nthree\n```\n\n```console\n$ cat a.txt\none\n...\nth...\n$ cat \\\n    a.txt\n```\n"

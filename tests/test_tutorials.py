@@ -9,7 +9,4 @@ from tests import docs
 
 @pytest.mark.parametrize("page", docs.TUTORIALS, ids=lambda page: page.stem)
 def test_a_newcomer_sees_what_the_tutorial_shows(page: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    wrong = docs.wrong_on(
-        page, tmp_path_factory.mktemp("tutorial"), lambda: docs.make_demo(tmp_path_factory.mktemp("demo"))
-    )
-    assert not wrong, "if the page is wrong: `make docs`"
+    assert not docs.wrong_on(page, tmp_path_factory.mktemp("tutorial")), "if the page is wrong: `make docs`"
