@@ -21,7 +21,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-import _hypothesis_pytestplugin  # noqa: F401 - it wants to come before Hypothesis is used
+import _hypothesis_pytestplugin  # type: ignore[import-untyped]  # noqa: F401 - it comes before Hypothesis is used
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
