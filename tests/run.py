@@ -213,7 +213,8 @@ def main() -> int:
     chosen.sort(key=lambda block: block.name not in LONGEST)  # these begin first, so that none is left alone at the end
     environment = {**os.environ, "APPORTION_LONG": "1"} if options.long else dict(os.environ)
     results = []
-    warm.environment()  # one for all
+    if any(block.is_pytest for block in chosen):
+        warm.environment()  # one for all
     with ThreadPoolExecutor(options.jobs) as workers:
         for result in workers.map(lambda block: run_block(block, environment), chosen):
             show(result, None if options.long else SLOW_S)

@@ -21,11 +21,6 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-import _hypothesis_pytestplugin  # type: ignore[import-untyped]  # noqa: F401 - it comes before Hypothesis is used
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 ROOT = Path(__file__).resolve().parents[1]
 SOCKET = "APPORTION_WARM"
 PROGRAMS = ("apportion", "pytest")
@@ -85,14 +80,21 @@ def serve(listening: socket.socket) -> None:
 
 
 def import_all() -> None:
-    """What commands import when they are called; Spark alone is left to those who ask for it."""
+    """What commands and tests import when they are called; Spark alone is left to those who ask for it."""
     package = importlib.import_module("apportion")
     names = [module.name for module in pkgutil.walk_packages(package.__path__, "apportion.")]
     for name in [*(name for name in names if "spark" not in name), "ibis.backends.duckdb"]:
         importlib.import_module(name)
-    with warnings.catch_warnings(action="ignore"):  # it would rather do so later
-        given(st.integers())(lambda _: None)()  # Hypothesis reads what is written in all that is imported
+    read_constants()
     gc.freeze()  # what is shared by all calls is looked through by none
+
+
+def read_constants() -> None:
+    """Hypothesis reads what is written in all that is imported before its first search; its plug-in for pytest wants to come before that."""
+    importlib.import_module("_hypothesis_pytestplugin")
+    hypothesis = importlib.import_module("hypothesis")
+    with warnings.catch_warnings(action="ignore"):  # it would rather do so later
+        hypothesis.given(hypothesis.strategies.integers())(lambda _: None)()
 
 
 def answer(line: socket.socket) -> None:
@@ -133,7 +135,7 @@ def run() -> int:
         sys.stdin, sys.stdout, sys.stderr = read, out, talk
         try:
             if Path(sys.argv[0]).name == "pytest":
-                return int(pytest.main(sys.argv[1:]))
+                return int(importlib.import_module("pytest").main(sys.argv[1:]))
             importlib.import_module("apportion.cli.main").main()
         except SystemExit as end:
             return end.code if isinstance(end.code, int) else int(end.code is not None)
