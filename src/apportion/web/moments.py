@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
 
-from apportion.books.moment import moment
+from apportion.books.moment import Moment, moment
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 READS = frozenset({"GET", "HEAD"})
+UNAVAILABLE = 503
+TRIES = 2  # files of an earlier moment may be gone by the time that they are read; those of the next one are there
 
 
 class Moments:
@@ -22,11 +24,25 @@ class Moments:
         if scope["type"] != "http" or scope["method"] not in READS:
             await self.app(scope, receive, send)
             return
-        with moment() as now:
+        for left in reversed(range(TRIES)):
+            with moment() as now:
+                answer = Answer(now, send, may_fail=bool(left))
+                await self.app(dict(scope), receive, answer.send)
+            if not answer.is_withheld:
+                return
 
-            async def ending(message: "Message") -> None:
-                if now.is_used:
-                    await run_in_threadpool(now.end)
-                await send(message)
 
-            await self.app(scope, receive, ending)
+class Answer:
+    """On its way to the caller. One that failed for want of the books is withheld where it may be asked for again."""
+
+    def __init__(self, now: Moment, send: "Send", *, may_fail: bool) -> None:
+        self.now, self.caller, self.may_fail = now, send, may_fail
+        self.is_withheld = False
+
+    async def send(self, message: "Message") -> None:
+        if message["type"] == "http.response.start":
+            self.is_withheld = self.may_fail and message["status"] == UNAVAILABLE and self.now.is_used
+            if self.now.is_used:
+                await run_in_threadpool(self.now.end)
+        if not self.is_withheld:
+            await self.caller(message)
