@@ -51,6 +51,7 @@ LONGEST = (
     "peaks",
     "boards",
     "measures",
+    "served",
 )
 
 
