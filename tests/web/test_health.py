@@ -5,8 +5,11 @@ from decimal import Decimal
 from pathlib import Path
 
 import apportion
+from apportion.cli.check import check_sheet
 from apportion.model.times import parse_period
 from apportion.reports.sums import grouped, total
+from apportion.verbs.brought import brought
+from apportion.verbs.check import check
 from apportion.verbs.health import Freshness, health, title_of, unmapped
 from apportion.verbs.project import Project
 from tests.web import world
@@ -106,3 +109,39 @@ def test_a_rule_that_cannot_be_written_is_told_on_the_page(clients: Clients) -> 
     text = clients("finance").get("/health/owner?label=slurm.account&value=odd-*&team=vision&project=%7Bopen").text
     assert "That rule cannot be written" in text
     assert "policy.yaml:15:" in text
+
+
+def test_pages_api_and_command_line_count_the_same(small: Project, tmp_path: Path) -> None:
+    """A row that cannot be read, two that contradict each other, and a source that apportion.toml no longer names."""
+    own = world.copied(small, tmp_path / "own")
+    jobs = own.folder / "usage" / "jobs-2026-10.csv"
+    head, first, *rest = jobs.read_text("utf-8").splitlines()
+    end = head.split(",").index("end")
+    unread = [*first.split(",")[:end], "soon", *first.split(",")[end + 1 :]]
+    gpus = head.split(",").index("gpus")
+    other = [*first.split(",")[:gpus], "7", *first.split(",")[gpus + 1 :]]
+    jobs.write_text("\n".join([head, first, ",".join(other), ",".join(unread), *rest, ""]), "utf-8")
+    apportion.ingest(own, ["slurm"])
+    text = (own.folder / "apportion.toml").read_text("utf-8")
+    kept, gone = text.split('[[sources]]\nname = "disks"')
+    (own.folder / "apportion.toml").write_text(kept + "[[sources]]" + gone.split("[[sources]]")[1], "utf-8")
+    own = apportion.open_project(own.folder)
+    clients = clients_of(own.folder)
+
+    sources = {one.source: one for one in brought(own)}
+    assert (sources["slurm"].doubtful, sources["slurm"].quarantined) == (len(own.books.problems("slurm")), 2)
+    assert sources["slurm"].doubtful == 3
+    assert (sources["disks"].kind, sources["disks"].deliveries) == ("", 1)
+    told = clients("finance").get("/api/v1/health").json()["sources"]
+    assert {one["name"]: (one["deliveries"], one["problems"], one["quarantined"]) for one in told} == {
+        name: (one.deliveries, one.problems, one.quarantined) for name, one in sources.items()
+    }
+    figures = {
+        one["label"]: one["text"] for one in clients("finance").get("/health.json?period=2026-10").json()["figures"]
+    }
+    assert (figures["rows with a problem"], figures["rows held back"]) == ("3", "2")
+    (table,) = clients("admin").get("/admin/sources.json").json()["tables"]
+    assert {row["source"]: (row["deliveries"], row["problems"]) for row in table["rows"]} == {
+        name: (one.deliveries, one.doubtful) for name, one in sources.items() if one.kind
+    }
+    assert check_sheet(check(own, OCTOBER)).value["sources"] == tuple(sources.values())

@@ -2,11 +2,20 @@
 
 import csv
 import io
+import sqlite3
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 import apportion
+from apportion.verbs.billed import Billed
 from apportion.verbs.project import Project
+from apportion.web.pages.overview import differs
 from tests.web import world
-from tests.web.conftest import Clients
+from tests.web.conftest import Clients, clients_of
 
 
 def test_title_and_figures_are_those_of_the_command_line(clients: Clients, small: Project) -> None:
@@ -39,3 +48,53 @@ def test_without_a_session_the_login_is_shown(clients: Clients) -> None:
     client.cookies.clear()
     answer = client.get("/?period=2026-10", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/login?to=%2F%3Fperiod%3D2026-10")
+
+
+def figure(clients: Clients, role: str, query: str = "period=2026-10") -> Any:
+    return clients(role).get(f"/overview.json?{query}").json()["figures"][0]
+
+
+def test_the_tick_says_what_the_bills_say(clients: Clients) -> None:
+    asked = sum(Decimal(line["EffectiveCost"]) for line in world.lines("2026-10"))
+    assert figure(clients, "finance") == {
+        "label": "bill",
+        "text": f"{asked:,.2f} USD",
+        "note": "= what the bills say ✓",
+    }
+    assert figure(clients, "finance", "period=2026-Q4")["note"] == "= what the bills say ✓"
+
+
+@pytest.mark.parametrize(
+    ("role", "query"),
+    [("viewer", ""), ("lead", ""), ("finance", "where=team%3Dvision"), ("admin", "where=pool%3Dgpus")],
+)
+def test_of_a_part_nothing_is_said(clients: Clients, role: str, query: str) -> None:
+    assert figure(clients, role, f"period=2026-10&{query}")["note"] == ""
+
+
+def test_broken_books_lose_their_tick(small: Project, tmp_path: Path) -> None:
+    """What is gone is told with where to look for it, and to nobody who sees only a part."""
+    broken = world.copied(small, tmp_path / "broken")
+    with sqlite3.connect(broken.folder / ".apportion" / "books.db") as books:
+        books.execute("DROP TRIGGER entries_no_delete")
+        only = "WHERE period = '2026-10' AND team = 'zebra' AND day = '2026-10-03' AND pool = 'gpus'"
+        gone = sum(Decimal(amount) for (amount,) in books.execute(f"SELECT amount FROM entries {only}"))
+        books.execute(f"DELETE FROM entries {only}")
+    assert gone > 0
+    asked = sum(Decimal(line["EffectiveCost"]) for line in world.lines("2026-10"))
+    clients = clients_of(broken.folder)
+    assert figure(clients, "finance")["note"] == f"the bills say {asked:,.2f} USD: {-gone:,.2f} USD apart"
+    for period in ("2026-10", "2026-Q4"):
+        assert '<a href="/health?period=2026-10">' in clients("finance").get(f"/?period={period}").text
+    tables = clients("finance").get("/health.json?period=2026-10").json()["tables"]
+    (row,) = next(one["rows"] for one in tables if one["heading"] == "1 bill not posted as they say")
+    assert (row["bill"], Decimal(row["says"]), Decimal(row["difference"])) == ("Nimbus 2026-10 USD", asked, -gone)
+    assert figure(clients, "finance", "period=2026-09")["note"] == "= what the bills say ✓"
+    assert figure(clients, "viewer") == figure(clients_of(small.folder), "viewer")
+
+
+def test_too_much_of_one_bill_does_not_make_up_for_another() -> None:
+    some = [Billed("2026-10", name, "USD", Decimal(5), Decimal(posted)) for name, posted in (("a", "7"), ("b", "3"))]
+    assert differs(some, "USD", Decimal(10)) == "2 bills not posted as they say"
+    assert differs(some, "USD", Decimal(11)) == "the bills say 10.00 USD: 1.00 USD apart"
+    assert not differs([replace(one, posted=one.says) for one in some], "USD", Decimal(10))

@@ -64,6 +64,7 @@ def check_sheet(done: "Checked") -> "Sheet":
         else [],
         "gaps": done.gaps,
         "problems": done.problems,
+        "sources": done.sources,
     }
     return Sheet(title, tuple(tables), value)
 

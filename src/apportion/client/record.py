@@ -213,7 +213,10 @@ class PolicyText(PolicyVersion):
 
 
 class SourceHealth(Shape):
-    """What came of a source. `reaches_s` is the end of the latest window, `received_s` when it last brought something; 0 where it never did."""
+    """What came of a source. `reaches_s` is the end of the latest window, `received_s` when it last brought something; 0 where it never did.
+
+    `kind` is empty where apportion.toml no longer names it.
+    """
 
     name: str
     kind: str

@@ -15,6 +15,8 @@ from apportion.reports.report import Record, Report
 from apportion.reports.sums import total
 from apportion.reports.words import counted
 from apportion.verbs.agreement import policy_for, short
+from apportion.verbs.billed import bill_findings
+from apportion.verbs.brought import Brought, brought
 from apportion.verbs.gaps import Gap, gaps_of
 from apportion.verbs.nodes import node_findings
 from apportion.verbs.overcommitted import overcommitted
@@ -37,6 +39,7 @@ class Checked:
     coverage: Report | None
     gaps: tuple[Gap, ...]
     problems: tuple[Problem, ...]
+    sources: tuple[Brought, ...] = ()
 
     @property
     def sound(self) -> bool:
@@ -60,13 +63,15 @@ def check(project: Project, period: Period | str | None = None, step: Step = sil
         except ApportionError as error:
             findings.append(finding_of(error, f"plan of {month}"))
     findings += guarded(lambda: waiting_findings(project, step), "corrections")
+    if month is not None:
+        findings += guarded(lambda: bill_findings(project, month), "bills")
     report = coverage_of(computed) if computed else None
     gaps = gaps_of(computed) if computed else ()
     if report and computed:
         findings += coverage_findings(report, gaps, computed)
         findings += node_findings(computed)
         problems += computed.plan.problems
-    return Checked(tuple(findings), str(month or ""), report, gaps, problems)
+    return Checked(tuple(findings), str(month or ""), report, gaps, problems, brought(project))
 
 
 def guarded(look: Callable[[], Iterator[Finding]], what: str) -> list[Finding]:

@@ -15,6 +15,8 @@ from apportion.reports.words import counted
 from apportion.sources.live import Live
 from apportion.sources.registry import source_named
 from apportion.verbs.agreement import policy_of_version
+from apportion.verbs.billed import bill_findings
+from apportion.verbs.brought import Brought, brought
 from apportion.verbs.check import guarded, policy_findings, problem_findings, settings_finding
 from apportion.verbs.due import day_span, ended, holes, is_live, month_days, now_s, reached, since_s
 from apportion.verbs.gaps import Gap, owner_gaps
@@ -64,6 +66,7 @@ class Health:
     sources: tuple[Freshness, ...]
     days: Mapping[str, Days]
     findings: tuple[Finding, ...]
+    brought: tuple[Brought, ...] = ()
 
 
 def health(project: Project, period: Period) -> Health:
@@ -78,8 +81,9 @@ def health(project: Project, period: Period) -> Health:
         settings_finding(project),
         *guarded(lambda: policy_findings(project), "policy"),
         *problem_findings(problems),
+        *guarded(lambda: bill_findings(project, period), "bills"),
     ]
-    return Health(title_of(fresh, silent, str(period)), fresh, days, tuple(findings))
+    return Health(title_of(fresh, silent, str(period)), fresh, days, tuple(findings), brought(project))
 
 
 def title_of(sources: Sequence[Freshness], silent: Mapping[str, set[date]] | None = None, period: str = "") -> str:

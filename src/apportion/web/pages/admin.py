@@ -9,6 +9,7 @@ from apportion.model.times import instant_text
 from apportion.render.sheet import Table
 from apportion.reports.report import Cell, Column
 from apportion.reports.words import counted
+from apportion.verbs.brought import brought
 from apportion.verbs.tokens import minute
 from apportion.verbs.web_settings import Group
 from apportion.web.ask import Ask, NotThereError
@@ -89,14 +90,18 @@ def team_words(group: Group) -> str:
 
 
 def sources(ask: Ask) -> Page:
-    delivered = ask.desk.books.deliveries()
-    rows: list[tuple[Cell, ...]] = []
-    for source in ask.project.sources:
-        own = [one for one in delivered if one["source"] == source.name]
-        problems = len(ask.desk.books.problems(source.name))
-        last = minute(max(one["received_s"] for one in own)) if own else "never"
-        until = minute(max(one["end_s"] for one in own)) if own else None
-        rows.append((source.name, source.kind, last, until, len(own), problems))
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.source,
+            one.kind,
+            minute(one.received_s) if one.deliveries else "never",
+            minute(one.reaches_s) if one.deliveries else None,
+            one.deliveries,
+            one.doubtful,
+        )
+        for one in brought(ask.project)
+        if one.kind
+    ]
     counts = (Column("deliveries", "deliveries", "count"), Column("problems", "rows with problems", "count"))
     table = plain_table("source kind last_delivery data_until", tuple(rows), *counts)
     silent = sum(row[2] == "never" for row in rows)

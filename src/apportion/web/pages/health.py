@@ -16,6 +16,7 @@ from apportion.verbs.draft import owner_edit, policy_text
 from apportion.verbs.gaps import Gap, likely_team
 from apportion.verbs.health import COMPLETE, MISSING, NO_ROW, PARTLY, Days, Health, health, unmapped
 from apportion.web.ask import Ask
+from apportion.web.bills import said
 from apportion.web.effects import computed, differing, effect
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Figures, Form, Input, Link, Page, Prose, Rows, Tone
@@ -43,20 +44,22 @@ def data_health(ask: Ask) -> Page:
     gaps = ask.desk.kept(("unmapped", str(month)), lambda: unmapped(ask.project, month))
     quarantine = ask.project.books.quarantine()
     blocks: list[Block] = [
-        strip(ask, found, gaps, len(quarantine)),
+        strip(ask, found, gaps),
         known_days(found),
         freshness(found),
         nobodys(ask, gaps),
         *coverage(ask),
+        *bills(ask),
         findings(found),
     ]
     blocks += [held_back(quarantine)] if quarantine else []
     return Page("health", found.title, tuple(blocks), f"apportion check --period {month}")
 
 
-def strip(ask: Ask, found: Health, gaps: Sequence[Gap], quarantined: int) -> Figures:
+def strip(ask: Ask, found: Health, gaps: Sequence[Gap]) -> Figures:
     fresh = sum(one.is_fresh for one in found.sources)
-    problems = len(ask.project.books.problems())
+    problems = sum(one.doubtful for one in found.brought)
+    quarantined = sum(one.quarantined for one in found.brought)
     items = [
         Figure(
             "sources without a gap",
@@ -186,6 +189,26 @@ def part_link(ask: Ask, side: str, cause: str, pool: str) -> str:
         return ask.link(LEADS[side])
     why = "reason" if side == "residual" else "cause"
     return ask.ledger(f"team=_{side}", f"{why}={cause or NOBODY}", f"pool={pool or NOBODY}")
+
+
+def bills(ask: Ask) -> list[Block]:
+    """What each says itself, whatever is posted of it."""
+    try:
+        found = said(ask)
+    except ApportionError:  # they cannot be read, as the findings say
+        found = ()
+    if not found:
+        return []
+    columns = (
+        Column("bill", "bill"), Column("currency", "currency"), Column("says", "the bill says", "money"), Column("posted", "posted", "money"),
+        Column("difference", "difference", "money"),
+    )  # fmt: skip
+    rows = tuple((one.bill, one.currency, one.says, one.posted, one.difference) for one in found)
+    tones: list[Tone] = ["bad" if one.difference else "" for one in found]
+    links = {"posted": [ask.link("/ledger", where=[f"bill={one.bill}"]) for one in found]}
+    apart = sum(bool(one.difference) for one in found)
+    heading = f"{counted(apart, 'bill')} not posted as they say" if apart else "All bills are posted as they say"
+    return [Rows(Table(columns, rows), heading, links, tones=tones)]
 
 
 def findings(found: Health) -> Rows:

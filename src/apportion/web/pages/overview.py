@@ -1,22 +1,27 @@
 """`/`: what did we spend, on whom, and does it add up?"""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from apportion.errors import ApportionError
 from apportion.model.rows import REASONS, SYSTEM_OWNERS
 from apportion.render.chart import colours, number, stacked_days
 from apportion.render.sheet import Table, report_sheet
 from apportion.reports.groups import chosen
 from apportion.reports.report import Report, Section
 from apportion.reports.sums import SIDES, grouped, side_of, total
-from apportion.reports.words import shown
+from apportion.reports.words import counted, shown
+from apportion.verbs.billed import Billed
 from apportion.verbs.report import read_filters
 from apportion.web.ask import Ask, at
+from apportion.web.bills import said
 from apportion.web.completeness import stated, states_of, told
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Figures, Link, Page, Prose, Rows
 from apportion.web.routes import Route
 from apportion.web.tables import folded, fronted, in_order, spread
+from apportion.web.viewer import Deed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +47,7 @@ def overview(ask: Ask) -> Page:
 
 
 def strip(ask: Ask, made: Report, section: Section) -> Figures:
-    """The bill and its parts; they add up, and a check mark says so."""
+    """The bill and its parts. A check mark says that what is posted is what the bills say."""
     place = [column.name for column in made.columns].index("amount")
     amounts = {str(row[0]): row[place] for row in section.rows}
     sides: dict[str, list[Decimal]] = {side: [] for side in SIDES}
@@ -50,17 +55,7 @@ def strip(ask: Ask, made: Report, section: Section) -> Figures:
         if isinstance(amount, Decimal):
             sides[side_of(owner)].append(amount)
     parts = {side: total(found) for side, found in sides.items() if found}
-    adds_up = total(parts.values()) == section.bill
-    whole = "bill" if ask.viewer.teams is None else "your teams"
-    items = [
-        Figure(
-            whole,
-            shown(section.bill, section.currency),
-            ask.link("/ledger"),
-            "= the sum of its parts ✓" if adds_up else "does not add up",
-            "good" if adds_up else "bad",
-        )
-    ]
+    items = [bill(ask, section.currency, total(parts.values()))]
     items += [
         Figure(
             SAID[side],
@@ -70,6 +65,34 @@ def strip(ask: Ask, made: Report, section: Section) -> Figures:
         for side, amount in parts.items()
     ]
     return Figures(tuple(items))
+
+
+def bill(ask: Ask, currency: str, posted: Decimal) -> Figure:
+    """Of a part nothing is said: no bill says what it comes to, and who sees only some teams learns nothing of the whole."""
+    mine = ask.viewer.teams is not None
+    label = "your teams" if mine else "of the bill" if ask.filters else "bill"
+    figure = Figure(label, shown(posted, currency), ask.link("/ledger"))
+    if mine or ask.filters or not ask.viewer.may(Deed.whole):
+        return figure
+    try:
+        found = [one for one in said(ask) if one.currency == currency]
+    except ApportionError as error:
+        found, apart = [], f"the bills cannot be read: {error.message}"
+    else:
+        apart = differs(found, currency, posted)
+    if not apart:
+        return replace(figure, note="= what the bills say ✓", tone="good")
+    month = next((one.period for one in found if one.difference), str(ask.months[-1]))
+    return replace(figure, href=ask.link("/health", period=month), note=apart, tone="bad")
+
+
+def differs(found: list[Billed], currency: str, posted: Decimal) -> str:
+    """Empty where every bill is posted as it says itself: what is too much of one does not make up for another."""
+    says = total(one.says for one in found)
+    if posted != says:
+        return f"the bills say {shown(says, currency)}: {shown(total([posted, -says]), currency)} apart"
+    wrong = sum(bool(one.difference) for one in found)
+    return f"{counted(wrong, 'bill')} not posted as they say" if wrong else ""
 
 
 def daily(ask: Ask, currency: str) -> Chart:

@@ -1,0 +1,81 @@
+"""What the bills of a month say themselves, beside what is posted of them: read from the cost lines, never from the postings."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pyarrow.compute as pc
+
+from apportion.books.ledger import CONTRA
+from apportion.books.shapes import PLAN, StoredRun
+from apportion.model.times import Period
+from apportion.reports.sums import ZERO, grouped, total
+from apportion.reports.words import counted, shown
+from apportion.verbs.agreement import policy_of_version
+from apportion.verbs.project import Project
+from apportion.verbs.reconcile import bills_counted, dressed
+from apportion.verbs.soundness import BAD, Finding
+from apportion.verbs.world import bill_lines, pins_of_run
+
+LISTED = "rate card "  # such a bill is a price list: no vendor's line says what it comes to
+Key = tuple[str, str]  # bill, and the currency that it is posted in
+Sums = Mapping[Key, Decimal]
+
+
+@dataclass(frozen=True, slots=True)
+class Billed:
+    """`says` is what a bill comes to in the month, corrections that the month holds with it; `posted` is what all owners have of it."""
+
+    period: str
+    bill: str
+    currency: str
+    says: Decimal
+    posted: Decimal
+
+    @property
+    def difference(self) -> Decimal:
+        return total([self.posted, -self.says])
+
+    @property
+    def text(self) -> str:
+        apart = shown(self.difference, self.currency)
+        return f"{shown(self.posted, self.currency)} is posted of {shown(self.says, self.currency)}: {apart} apart"
+
+
+def billed(project: Project, period: Period, until_s: int | None = None) -> tuple[Billed, ...]:
+    """Each bill of which a month holds something, now or as the books stood at a second."""
+    runs = [run for run in project.books.runs() if run.period == str(period)]
+    runs = [run for run in runs if until_s is None or run.posted_s <= until_s]
+    plans = [run for run in runs if run.kind == PLAN]
+    lines = lines_counted(project, period, plans[-1]) if plans else {}
+    listed = {key: amount for key, amount in given(project, plans).items() if key[0].startswith(LISTED)}
+    decided = given(project, [run for run in runs if run.kind != PLAN])
+    posted = grouped(project.books.posted(str(period), as_of_s=until_s), ("bill", "currency"))
+    says = {key: total(some.get(key, ZERO) for some in (lines, listed, decided)) for key in (*lines, *listed, *decided)}
+    return tuple(
+        Billed(str(period), *key, says.get(key, ZERO), posted.get(key, ZERO)) for key in sorted({*says, *posted})
+    )
+
+
+def lines_counted(project: Project, period: Period, plan: StoredRun) -> Sums:
+    """The cost lines that a plan rests on, by its policy's basis, converted by the rates of then."""
+    policy, pins = policy_of_version(project, plan.policy_version), pins_of_run(project, plan)
+    lines = dressed(bill_lines(project, period, pins), policy, period)
+    return {(bill.id, bill.currency): bill.total for bill in bills_counted(project, period, policy, pins, lines)}
+
+
+def given(project: Project, runs: Sequence[StoredRun]) -> Sums:
+    """The bills' own side of what runs posted. What a correction says of an earlier month stands there and in no line of this one."""
+    if not runs:
+        return {}
+    rows = project.books.entries(run_id=[run.run_id for run in runs], team="")
+    own = rows.filter(pc.starts_with(rows["account"], CONTRA))
+    return {(bill, unit): -amount for (bill, unit), amount in grouped(own, ("bill", "currency")).items()}
+
+
+def bill_findings(project: Project, period: Period) -> Iterator[Finding]:
+    """Nothing where everything agrees."""
+    found = [one for one in billed(project, period) if one.difference]
+    if found:
+        text = f"{counted(len(found), 'bill')} of {period} not posted as they say; {found[0].bill}: {found[0].text}"
+        yield Finding(BAD, "bills", text, f"apportion verify, then apportion report reconcile --period {period}")
