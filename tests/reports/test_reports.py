@@ -12,7 +12,7 @@ from apportion.reports.groups import DIMENSIONS
 from apportion.reports.idle import idle
 from apportion.reports.report import Report
 from apportion.reports.showback import showback
-from apportion.reports.sums import total
+from apportion.reports.sums import less, total
 from apportion.reports.trend import trend
 from apportion.reports.words import add_up, places, rounded, shown
 from tests.reports.record import BILL, record, row
@@ -142,3 +142,11 @@ def test_money_in_sentences() -> None:
     assert shown(Decimal("-1234567.005"), "USD") == "-1,234,567.00 USD"
     assert shown(Decimal("1234.5"), "JPY") == "1,234 JPY"
     assert shown(Decimal("1.0005"), "KWD") == "1.000 KWD"
+
+
+def test_a_difference_keeps_every_digit() -> None:
+    """A posting may have 38 digits; Python's decimals keep 28 of them unless told."""
+    large = Decimal("12345678901.123456789012345678")
+    assert less(large, large) == 0
+    assert less(large, Decimal("0.000000000000000001")) == Decimal("12345678901.123456789012345677")
+    assert less(Decimal(0), large) == large.copy_negate()

@@ -144,4 +144,6 @@ def test_pages_api_and_command_line_count_the_same(small: Project, tmp_path: Pat
     assert {row["source"]: (row["deliveries"], row["problems"]) for row in table["rows"]} == {
         name: (one.deliveries, one.doubtful) for name, one in sources.items() if one.kind
     }
-    assert check_sheet(check(own, OCTOBER)).value["sources"] == tuple(sources.values())
+    value = check_sheet(check(own, OCTOBER)).value
+    assert isinstance(value, dict)
+    assert value["sources"] == tuple(sources.values())

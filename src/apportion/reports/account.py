@@ -15,7 +15,7 @@ from apportion.model.rows import SYSTEM_OWNERS
 from apportion.model.times import Period
 from apportion.reports.held import charges_in
 from apportion.reports.report import Cell, Column, Record, Report
-from apportion.reports.sums import ZERO, by_currency, grouped, section, share_of, summed, total
+from apportion.reports.sums import ZERO, by_currency, grouped, less, section, share_of, summed, total
 from apportion.reports.words import counted, shown
 
 HALF = Decimal("0.5")
@@ -54,7 +54,7 @@ class Account:
 
     @property
     def change(self) -> Decimal | None:
-        return None if self.before is None else total([self.owed, -self.before])
+        return None if self.before is None else less(self.owed, self.before)
 
     @property
     def idle_share(self) -> Decimal | None:
@@ -164,7 +164,7 @@ def standing_rows(now: Record, posted: pa.Table, before: pa.Table | None) -> lis
     rows: list[dict[str, Cell]] = []
     for team in sorted({*amounts, *past}, key=lambda team: (-amounts.get(team, ZERO), team)):
         amount, was = amounts.get(team, ZERO), None if before is None else past.get(team, ZERO)
-        change = None if was is None else total([amount, -was])
+        change = None if was is None else less(amount, was)
         share = share_of(amount, whole)
         rows.append({"owner": team, "amount": amount, "share": share, "before": was, "change": change, "waste": wastes.get(team)})  # fmt: skip
     return rows

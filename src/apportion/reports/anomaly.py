@@ -13,7 +13,7 @@ from statistics import median
 
 from apportion.model.money import to_decimal, to_grains
 from apportion.reports.report import Column, Report
-from apportion.reports.sums import section, total
+from apportion.reports.sums import less, section, total
 from apportion.reports.words import counted, shown
 
 WINDOW, FEWEST, WEEK = 28, 14, 7  # days before; days that must be known
@@ -37,7 +37,7 @@ class Anomaly:
 
     @property
     def above(self) -> Decimal:
-        return total([self.amount, -self.usual])
+        return less(self.amount, self.usual)
 
     @property
     def sentence(self) -> str:

@@ -12,7 +12,7 @@ from apportion.books.budgets import Budget
 from apportion.model.money import to_decimal, to_grains
 from apportion.model.times import Period
 from apportion.reports.report import Cell, Column, Record, Report
-from apportion.reports.sums import grouped, section, share_of, total
+from apportion.reports.sums import grouped, less, section, share_of, total
 from apportion.reports.words import counted, rounded
 
 COLUMNS = (
@@ -44,7 +44,7 @@ class Spending:
     @property
     def left(self) -> Decimal:
         """Below 0 where more was spent."""
-        return total([self.budget.amount, -self.spent])
+        return less(self.budget.amount, self.spent)
 
     @property
     def share(self) -> Decimal | None:

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from apportion.reports.sums import ZERO, grouped, total
+from apportion.reports.sums import ZERO, grouped, less, total
 from apportion.reports.words import counted, shown
 
 KEYS = ("currency", "team", "pool", "reason")
@@ -33,13 +33,13 @@ def changes(posted: pa.Table, planned: pa.Table) -> tuple[Change, ...]:
     made = []
     for (currency, team), parts in owners.items():
         moves = {
-            part: total([after.get((currency, team, *part), ZERO), -before.get((currency, team, *part), ZERO)])
+            part: less(after.get((currency, team, *part), ZERO), before.get((currency, team, *part), ZERO))
             for part in parts
         }
         old = total(before.get((currency, team, *part), ZERO) for part in parts)
         new = total(after.get((currency, team, *part), ZERO) for part in parts)
         made.append(
-            Change(team, currency, old, new, total([new, -old]), _sign(team, old, new, moves), _why(moves, currency))
+            Change(team, currency, old, new, less(new, old), _sign(team, old, new, moves), _why(moves, currency))
         )
     return tuple(sorted(made, key=lambda change: (change.currency, -abs(change.change), change.owner)))
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from apportion.model.money import to_decimal, to_grains
 from apportion.model.rows import IDLE, REASONS, SYSTEM_OWNERS
 from apportion.reports.report import Cell, Column, Record, Report
-from apportion.reports.sums import ZERO, by_currency, section, share_of, summed, total
+from apportion.reports.sums import ZERO, by_currency, less, section, share_of, summed, total
 from apportion.reports.words import of_bill, percent, shown
 
 MEASURE = (
@@ -36,7 +36,7 @@ class Stake:
 
     @property
     def change(self) -> Decimal:
-        return total([self.instead, -self.posted])
+        return less(self.instead, self.posted)
 
 
 @dataclass(frozen=True, slots=True)

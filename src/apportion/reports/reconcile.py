@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.reports.report import Cell, Column, Report
-from apportion.reports.sums import ZERO, section, total
+from apportion.reports.sums import ZERO, less, section, total
 from apportion.reports.words import counted, shown
 
 BY = {"bill": "", "invoice": "InvoiceId", "service": "ServiceName", "day": "day"}
@@ -178,7 +178,7 @@ def compared(sides: Sides, column: str) -> list[dict[str, Cell]]:
     for currency, key in sorted({*now, *(then or ())}):
         money, lines = now.get((currency, key), (ZERO, 0))
         posted = None if then is None else then.get((currency, key), ZERO)
-        difference = None if posted is None else total([money, -posted])
+        difference = None if posted is None else less(money, posted)
         rows.append({
             "currency": currency, "bill": key[0], "key": key[1] or None, "status": states.get(key[0]), "lines": lines,
             "read": money, "posted": posted, "difference": difference, "why": why(sides, currency, key, difference, booked),
@@ -225,7 +225,7 @@ def against_references(sides: Sides, column: str) -> list[dict[str, Cell]]:
         ours = sums(mine, column, cost)
         for currency, key in sorted({*said, *ours}):
             vendor, read = said.get((currency, key)), ours.get((currency, key))
-            difference = total([read or ZERO, -(vendor or ZERO)])
+            difference = less(read or ZERO, vendor or ZERO)
             rows.append({
                 "currency": currency, "bill": key[0], "key": key[1] or None, "source": source, "cost": BASES[cost],
                 "vendor": vendor, "read": read, "difference": difference,
@@ -255,7 +255,7 @@ def differing(mine: pa.Table, theirs: pa.Table, where: Key, cost: str) -> dict[s
         {name: amount for (_, (found, name)), amount in sums(lines, column, cost).items() if found == bill}
         for lines in (mine, theirs)
     )
-    parts = {name: total([ours.get(name, ZERO), -others.get(name, ZERO)]) for name in {*ours, *others}}
+    parts = {name: less(ours.get(name, ZERO), others.get(name, ZERO)) for name in {*ours, *others}}
     return {name: part for name, part in parts.items() if part}
 
 
@@ -279,20 +279,20 @@ def steps_of(own: pa.Table) -> dict[str, Decimal]:
     kinds = pc.if_else(bought, "prepaid", pc.if_else(unused, "unused", committed))
     costs = {name: pc.fill_null(own[name], ZERO) for name in ("EffectiveCost", "BilledCost")}
     found = pa.table({"kind": kinds, **costs}).group_by("kind").aggregate([(name, "sum") for name in costs])
-    return {row["kind"]: total([row["EffectiveCost_sum"], -row["BilledCost_sum"]]) for row in found.to_pylist()}
+    return {row["kind"]: less(row["EffectiveCost_sum"], row["BilledCost_sum"]) for row in found.to_pylist()}
 
 
 def file_row(one: Files) -> dict[str, Cell]:
     return {
         "currency": one.currency, "source": one.source, "files": one.files, "lines": one.lines, "kept": one.kept,
-        "control": one.control, "held": one.held, "difference": total([one.held, -one.control]),
+        "control": one.control, "held": one.held, "difference": less(one.held, one.control),
     }  # fmt: skip
 
 
 def restated_row(one: Restated) -> dict[str, Cell]:
     return {
         "currency": one.currency, "bill": one.bill, "source": one.source, "delivery": one.delivery, "service": one.service,
-        "before": one.before, "after": one.after, "change": total([one.after, -one.before]),
+        "before": one.before, "after": one.after, "change": less(one.after, one.before),
     }  # fmt: skip
 
 

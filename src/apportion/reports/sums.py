@@ -23,6 +23,11 @@ def total(amounts: Iterable[Decimal]) -> Decimal:
     return to_decimal(sum(map(to_grains, amounts)))
 
 
+def less(amount: Decimal, taken: Decimal) -> Decimal:
+    """`amount - taken`. Python's own minus rounds, with one side as with two."""
+    return to_decimal(to_grains(amount) - to_grains(taken))
+
+
 def share_of(part: Decimal, whole: Decimal) -> Decimal | None:
     """Six places are enough to read; nothing is computed from a share."""
     if not whole:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from apportion.model.currencies import is_money
 from apportion.reports.held import charges_in
 from apportion.reports.report import Cell, Column, Record, Report, Section
-from apportion.reports.sums import SIDES, ZERO, by_currency, grouped, section, side_of, summed, total
+from apportion.reports.sums import SIDES, ZERO, by_currency, grouped, less, section, side_of, summed, total
 from apportion.reports.words import counted, shown
 
 STEPS = {"day": "day", "month": "period"}
@@ -64,7 +64,7 @@ def _rows(posted: pa.Table, by: str, wastes: Mapping[str, Decimal | None]) -> li
     for step, sides in steps.items():
         amount = total(value for values in sides.values() for value in values)
         row: dict[str, Cell] = {side: total(sides.get(side, [])) for side in SIDES}
-        change = None if before is None else total([amount, -before])
+        change = None if before is None else less(amount, before)
         rows.append({by: step, **row, "amount": amount, "change": change, "waste": wastes.get(step)})
         before = amount
     return rows

@@ -5,7 +5,7 @@ from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 
 from apportion.model.currencies import MINOR_DIGITS, QUANTITIES, is_money
-from apportion.model.money import GRAIN, round_children, to_decimal, to_grains
+from apportion.model.money import GRAIN, plain, round_children, to_decimal, to_grains
 
 UNKNOWN_PLACES = 2
 COUNTING = 4  # digits of a price
@@ -24,6 +24,12 @@ def rounded(amount: Decimal, currency: str) -> Decimal:
 def shown(amount: Decimal, currency: str) -> str:
     """`1,234.50 USD`; what rounds to nothing is `0.00`, without a sign."""
     return f"{digits(rounded(amount, currency))} {currency}"
+
+
+def apart(difference: Decimal, currency: str) -> str:
+    """`-4.00 USD apart`; with every digit where it rounds to nothing, for it is not."""
+    small = difference and not rounded(difference, currency)
+    return f"{plain(difference)} {currency} apart" if small else f"{shown(difference, currency)} apart"
 
 
 def of_bill(whole: Decimal, currency: str) -> str:

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.books.ledger import CONTRA
 from apportion.books.shapes import PLAN, StoredRun
 from apportion.model.times import Period
-from apportion.reports.sums import ZERO, grouped, total
-from apportion.reports.words import counted, shown
+from apportion.reports.sums import ZERO, grouped, less, total
+from apportion.reports.words import apart, counted, shown
 from apportion.verbs.agreement import policy_of_version
 from apportion.verbs.project import Project
 from apportion.verbs.reconcile import bills_counted, dressed
@@ -34,12 +35,12 @@ class Billed:
 
     @property
     def difference(self) -> Decimal:
-        return total([self.posted, -self.says])
+        return less(self.posted, self.says)
 
     @property
     def text(self) -> str:
-        apart = shown(self.difference, self.currency)
-        return f"{shown(self.posted, self.currency)} is posted of {shown(self.says, self.currency)}: {apart} apart"
+        posted, says = (shown(amount, self.currency) for amount in (self.posted, self.says))
+        return f"{posted} is posted of {says}: {apart(self.difference, self.currency)}"
 
 
 def billed(project: Project, period: Period, until_s: int | None = None) -> tuple[Billed, ...]:
@@ -50,10 +51,11 @@ def billed(project: Project, period: Period, until_s: int | None = None) -> tupl
     lines = lines_counted(project, period, plans[-1]) if plans else {}
     listed = {key: amount for key, amount in given(project, plans).items() if key[0].startswith(LISTED)}
     decided = given(project, [run for run in runs if run.kind != PLAN])
-    posted = grouped(project.books.posted(str(period), as_of_s=until_s), ("bill", "currency"))
+    posted = by_bill(project.books.posted(str(period), as_of_s=until_s))
     says = {key: total(some.get(key, ZERO) for some in (lines, listed, decided)) for key in (*lines, *listed, *decided)}
     return tuple(
-        Billed(str(period), *key, says.get(key, ZERO), posted.get(key, ZERO)) for key in sorted({*says, *posted})
+        Billed(str(period), bill, unit, says.get((bill, unit), ZERO), posted.get((bill, unit), ZERO))
+        for bill, unit in sorted({*says, *posted})
     )
 
 
@@ -70,7 +72,11 @@ def given(project: Project, runs: Sequence[StoredRun]) -> Sums:
         return {}
     rows = project.books.entries(run_id=[run.run_id for run in runs], team="")
     own = rows.filter(pc.starts_with(rows["account"], CONTRA))
-    return {(bill, unit): -amount for (bill, unit), amount in grouped(own, ("bill", "currency")).items()}
+    return {key: amount.copy_negate() for key, amount in by_bill(own).items()}
+
+
+def by_bill(rows: pa.Table) -> Sums:
+    return {(bill, unit): amount for (bill, unit), amount in grouped(rows, ("bill", "currency")).items()}
 
 
 def bill_findings(project: Project, period: Period) -> Iterator[Finding]:

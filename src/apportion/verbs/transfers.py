@@ -167,7 +167,7 @@ def credit_rows(desk: Desk, rows: Sequence[Row], made: Transfer) -> pa.Table:
     found: list[Row] = []
     for row, part in spread(rows, made.amount):
         base = {**row, "period": str(desk.booked), "cause": cause}
-        found.append({**base, "reason": "credit", "amount": -part})
+        found.append({**base, "reason": "credit", "amount": part.copy_negate()})
         found.append({**base, "reason": "subsidy", "amount": part, **asdict(sponsor)})
     return table_of(found)
 
@@ -178,7 +178,7 @@ def reclass_rows(desk: Desk, rows: Sequence[Row], made: Transfer) -> pa.Table:
     found: list[Row] = []
     for row in rows:
         base = {**row, "period": str(desk.booked)}
-        found.append({**base, "amount": -row["amount"]})
+        found.append({**base, "amount": row["amount"].copy_negate()})
         found.append({**base, "cause": cause, **asdict(other)})
     return table_of(found)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Protocol
 
 import pyarrow as pa
@@ -124,15 +125,22 @@ def job_rows(project: Project, target: Doubted, rows: pa.Table) -> Iterator[Row]
         if not amount:
             continue
         stands = total(row["amount"] for row in postings)
-        if (stands < 0) != (amount < 0) or abs(stands) < abs(amount):
+        if (stands < 0) != (amount < 0) or stands.copy_abs() < amount.copy_abs():
             raise ProjectError(
                 "nothing-left",
                 f"what job {target.name} was charged on {charge['day']} in pool {charge['pool']} no longer stands with {path_of(charge)}",
                 hint="its posting was corrected or moved since; dispute what stands now",
             )
         sign = 1 if amount > 0 else -1
-        for posting, part in spread([{**row, "amount": sign * row["amount"]} for row in postings], abs(amount)):
-            yield {**{name: posting[name] for name in POSTINGS.names}, "amount": sign * part}
+        for posting, part in spread(
+            [{**row, "amount": signed(row["amount"], sign)} for row in postings], amount.copy_abs()
+        ):
+            yield {**{name: posting[name] for name in POSTINGS.names}, "amount": signed(part, sign)}
+
+
+def signed(amount: Decimal, sign: int) -> Decimal:
+    """Every digit of it: a product would be rounded."""
+    return amount if sign > 0 else amount.copy_negate()
 
 
 def place_of(row: Row) -> tuple[object, ...]:

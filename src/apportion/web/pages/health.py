@@ -70,7 +70,7 @@ def strip(ask: Ask, found: Health, gaps: Sequence[Gap]) -> Figures:
         Figure(
             "rows held back",
             f"{quarantined:,}",
-            note="two deliveries say different things",
+            note="two deliveries say different things" if quarantined else "",
             tone="warn" if quarantined else "good",
         ),
     ]

@@ -10,8 +10,8 @@ from apportion.render.chart import colours, number, stacked_days
 from apportion.render.sheet import Table, report_sheet
 from apportion.reports.groups import chosen
 from apportion.reports.report import Report, Section
-from apportion.reports.sums import SIDES, grouped, side_of, total
-from apportion.reports.words import counted, shown
+from apportion.reports.sums import SIDES, grouped, less, side_of, total
+from apportion.reports.words import apart, counted, shown
 from apportion.verbs.billed import Billed
 from apportion.verbs.report import read_filters
 from apportion.web.ask import Ask, at
@@ -77,20 +77,20 @@ def bill(ask: Ask, currency: str, posted: Decimal) -> Figure:
     try:
         found = [one for one in said(ask) if one.currency == currency]
     except ApportionError as error:
-        found, apart = [], f"the bills cannot be read: {error.message}"
+        found, note = [], f"the bills cannot be read: {error.message}"
     else:
-        apart = differs(found, currency, posted)
-    if not apart:
+        note = differs(found, currency, posted)
+    if not note:
         return replace(figure, note="= what the bills say ✓", tone="good")
     month = next((one.period for one in found if one.difference), str(ask.months[-1]))
-    return replace(figure, href=ask.link("/health", period=month), note=apart, tone="bad")
+    return replace(figure, href=ask.link("/health", period=month), note=note, tone="bad")
 
 
 def differs(found: list[Billed], currency: str, posted: Decimal) -> str:
     """Empty where every bill is posted as it says itself: what is too much of one does not make up for another."""
     says = total(one.says for one in found)
     if posted != says:
-        return f"the bills say {shown(says, currency)}: {shown(total([posted, -says]), currency)} apart"
+        return f"the bills say {shown(says, currency)}: {apart(less(posted, says), currency)}"
     wrong = sum(bool(one.difference) for one in found)
     return f"{counted(wrong, 'bill')} not posted as they say" if wrong else ""
 

@@ -12,7 +12,7 @@ from apportion.reports.cost import Cost
 from apportion.reports.held import COLUMNS
 from apportion.reports.job import JobLine
 from apportion.reports.report import Cell, Column
-from apportion.reports.sums import total
+from apportion.reports.sums import less, total
 from apportion.reports.words import counted, shown
 from apportion.verbs.owning import Owning, owning
 from apportion.web.ask import Ask, at
@@ -57,7 +57,7 @@ def explained(ask: Ask, found: Cost) -> str:
 
 def strip(ask: Ask, found: Cost, line: JobLine) -> Figures:
     unit, why = line.currency, explained(ask, found)
-    others = total([-line.credits, -line.adjustments])
+    others = total([line.credits, line.adjustments]).copy_negate()
     tone: Tone = "good" if found.status == "final" else "warn"
     items = [
         Figure("cost", shown(line.owed, unit), why, found.status, tone),
@@ -79,7 +79,7 @@ def parts(line: JobLine, why: str) -> Chart:
         min(line.waste, line.direct) if line.waste is not None and line.waste > 0 and line.direct > 0 else Decimal(0)
     )
     amounts = {
-        "used": total([line.direct, -unused]),
+        "used": less(line.direct, unused),
         "unused": unused,
         **{name: getattr(line, name) for name in ("idle", "overhead", "credits", "adjustments")},
     }
