@@ -1,6 +1,6 @@
 """What the bills of a month say themselves, beside what is posted of them: read from the cost lines, never from the postings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -21,6 +21,7 @@ from apportion.verbs.world import bill_lines, pins_of_run
 LISTED = "rate card "  # such a bill is a price list: no vendor's line says what it comes to
 Key = tuple[str, str]  # bill, and the currency that it is posted in
 Sums = Mapping[Key, Decimal]
+Reading = Callable[[Project, Period, StoredRun], Sums]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,14 @@ class Billed:
         return f"{posted} is posted of {says}: {apart(self.difference, self.currency)}"
 
 
-def billed(project: Project, period: Period, until_s: int | None = None) -> tuple[Billed, ...]:
-    """Each bill of which a month holds something, now or as the books stood at a second."""
+def billed(
+    project: Project, period: Period, until_s: int | None = None, read: Reading | None = None
+) -> tuple[Billed, ...]:
+    """Each bill of which a month holds something, now or as the books stood at a second. `read` may know the lines of a plan from before."""
     runs = [run for run in project.books.runs() if run.period == str(period)]
     runs = [run for run in runs if until_s is None or run.posted_s <= until_s]
     plans = [run for run in runs if run.kind == PLAN]
-    lines = lines_counted(project, period, plans[-1]) if plans else {}
+    lines = (read or lines_counted)(project, period, plans[-1]) if plans else {}
     listed = {key: amount for key, amount in given(project, plans).items() if key[0].startswith(LISTED)}
     decided = given(project, [run for run in runs if run.kind != PLAN])
     posted = by_bill(project.books.posted(str(period), as_of_s=until_s))

@@ -15,7 +15,6 @@ from apportion.reports.words import counted
 from apportion.sources.live import Live
 from apportion.sources.registry import source_named
 from apportion.verbs.agreement import policy_of_version
-from apportion.verbs.billed import bill_findings
 from apportion.verbs.brought import Brought, brought
 from apportion.verbs.check import guarded, policy_findings, problem_findings, settings_finding
 from apportion.verbs.due import day_span, ended, holes, is_live, month_days, now_s, reached, since_s
@@ -81,7 +80,6 @@ def health(project: Project, period: Period) -> Health:
         settings_finding(project),
         *guarded(lambda: policy_findings(project), "policy"),
         *problem_findings(problems),
-        *guarded(lambda: bill_findings(project, period), "bills"),
     ]
     return Health(title_of(fresh, silent, str(period)), fresh, days, tuple(findings), brought(project))
 

@@ -1,9 +1,9 @@
 """What the bills of the months that were asked for say, for the pages that compare it with what is posted. Of no single team."""
 
 from apportion.model.times import Period
-from apportion.verbs.billed import Billed, billed
-from apportion.web.accounts import until_s
+from apportion.verbs.billed import Billed, Reading, billed, lines_counted
 from apportion.web.ask import Ask
+from apportion.web.desk import Desk
 from apportion.web.viewer import Deed
 
 
@@ -13,5 +13,12 @@ def said(ask: Ask) -> tuple[Billed, ...]:
 
 
 def said_of(ask: Ask, month: Period) -> tuple[Billed, ...]:
-    until = until_s(ask)
-    return ask.desk.kept(("billed", str(month), until), lambda: billed(ask.project, month, until))
+    key = ("billed", str(month), ask.until_s)
+    return ask.desk.kept(key, lambda: billed(ask.project, month, ask.until_s, lines_kept(ask.desk)))
+
+
+def lines_kept(desk: Desk) -> Reading:
+    """The lines that a plan rests on stay what they are: a large bill is read once."""
+    return lambda project, period, plan: desk.lasting(
+        ("lines counted", plan.run_id), lambda: lines_counted(project, period, plan)
+    )

@@ -195,8 +195,8 @@ def bills(ask: Ask) -> list[Block]:
     """What each says itself, whatever is posted of it."""
     try:
         found = said(ask)
-    except ApportionError:  # they cannot be read, as the findings say
-        found = ()
+    except ApportionError as error:
+        return [Prose((error.message, error.where, error.hint), "The bills cannot be read", tone="bad")]
     if not found:
         return []
     columns = (
