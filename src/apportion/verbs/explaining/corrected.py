@@ -8,7 +8,7 @@ import pyarrow as pa
 from apportion.books.shapes import StoredRun
 from apportion.model.rows import POSTINGS
 from apportion.reports.corrections import Corrected
-from apportion.reports.sums import ZERO, grouped, total
+from apportion.reports.sums import ZERO, grouped, less, total
 from apportion.reports.words import shown
 from apportion.verbs.agreement import policy_of_version
 from apportion.verbs.explaining.jobs import job_charges
@@ -45,7 +45,7 @@ def sums(rows: pa.Table) -> Sums:
 
 def change(was: Sums, now: Sums) -> dict[str, Decimal]:
     """By how much, in each currency that moves."""
-    found = {currency: total([now.get(currency, ZERO), -was.get(currency, ZERO)]) for currency in sorted({*was, *now})}
+    found = {currency: less(now.get(currency, ZERO), was.get(currency, ZERO)) for currency in sorted({*was, *now})}
     return {currency: amount for currency, amount in found.items() if amount}
 
 
