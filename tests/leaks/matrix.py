@@ -161,10 +161,11 @@ def of_api(document: Mapping[str, Any]) -> Iterator[Question]:
                 if one["in"] == "query" and one.get("required")
             ]
             yield Question(SAFE, path, "?".join([url, *(["&".join(needed)] if needed else [])]))
+            month = "period=2026-10&" if "period" in asked else ""
             for query in MORE.get(path, ()):
                 yield Question(SAFE, path, query if query.startswith("/") else f"{url}?{query}")
             for name in (name for name in asked if name in NAMING and (path, name) not in OTHERWISE):
-                yield Question(SAFE, path, f"{url}?period=2026-10&{name}={asked[name]}")
+                yield Question(SAFE, path, f"{url}?{month}{name}={asked[name]}")
 
 
 def filling(parameter: Mapping[str, Any], path: str) -> str:

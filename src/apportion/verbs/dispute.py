@@ -116,13 +116,6 @@ def open_dispute(project: Project, period: Period | str, doubt: Doubt, step: Ste
     return Opened(project.books.open_dispute(made, doubt.why), target.also)
 
 
-def doubted_teams(project: Project, period: Period | str, what: str) -> frozenset[str]:
-    """Whose it is, before anything is said of it: of a job that several owners share, all of them."""
-    target = find_target(project, what, as_period(period))
-    rows = rows_of(project, target, project.books.believed(str(target.month), EVERY))
-    return frozenset(rows["team"].to_pylist())
-
-
 def evidence_of(project: Project, target: Target, step: Step) -> str:
     """What `explain` says now. Where it cannot say anything, what it said instead: nobody is kept from disputing by that."""
     try:

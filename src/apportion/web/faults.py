@@ -127,7 +127,9 @@ def add_faults(app: FastAPI) -> None:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         code, title = PLAIN[422]
-        return answer(request, Problem(status=422, code=code, title=title, detail=f"{place}: {first['msg']}"))
+        said = f"{place}: {first['msg']}"
+        hint = "`/api/v1/openapi.json` says what is taken here"
+        return answer(request, Problem(status=422, code=code, title=title, detail=said, hint=hint))
 
     @app.exception_handler(HTTPException)
     def plain(request: Request, error: HTTPException) -> Response:

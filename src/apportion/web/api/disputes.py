@@ -1,7 +1,6 @@
 """`/api/v1/disputes`: what is doubted, what was said of it, and how it ended."""
 
 import json
-from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -11,15 +10,12 @@ from apportion.books.audit import acting
 from apportion.client.record import Dispute, DisputeNote, Doubt, Ending, Settled, Words
 from apportion.client.shapes import Listed
 from apportion.client.texts import MONTH, maybe
-from apportion.errors import ProjectError
 from apportion.model.money import plain
 from apportion.model.times import parse_period
 from apportion.verbs import dispute as verbs
-from apportion.verbs.disputing.target import find_target, owners_of
-from apportion.verbs.explaining.seen import seen_evidence
 from apportion.web.api.asked import Disputing, Number, Reading, Settling, about
 from apportion.web.api.paging import Parted
-from apportion.web.ask import Ask, NotThereError
+from apportion.web.doubts import require_figure, seen_dispute
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["disputes"])
@@ -37,24 +33,23 @@ def disputes(ask: Reading, part: Parted, status: Status = "", period: Annotated[
 @router.get("/disputes/{number}", **about(Deed.read))
 def dispute(ask: Reading, number: Number) -> Dispute:
     """A dispute with its thread and its evidence."""
-    return shape(theirs(ask, number), evidence=True)
+    return shape(seen_dispute(ask, str(number)), evidence=True)
 
 
 @router.post("/disputes", status_code=201, **about(Deed.dispute, 409))
 def open_dispute(ask: Disputing, doubt: Doubt) -> Dispute:
     """Doubt a posting, a job's cost or a statement of a team that you may see. It is kept with what `explain` says of it now."""
     period = parse_period(doubt.period)
-    if ask.viewer.teams is not None:
-        refuse_foreign(ask, doubt)
+    require_figure(ask, doubt.period, doubt.what)
     with acting(ask.viewer.name):
         done = verbs.open_dispute(ask.project, period, verbs.Doubt(doubt.what, doubt.why, doubt.amount))
-    return shape(theirs(ask, done.dispute.number), evidence=True)
+    return shape(seen_dispute(ask, str(done.dispute.number)), evidence=True)
 
 
 @router.post("/disputes/{number}/notes", status_code=201, **about(Deed.dispute, 409))
 def say(ask: Disputing, number: Number, words: Words) -> Dispute:
     """Add to a dispute's thread."""
-    theirs(ask, number)
+    seen_dispute(ask, str(number))
     with acting(ask.viewer.name):
         return shape(verbs.say(ask.project, number, words.text))
 
@@ -62,29 +57,11 @@ def say(ask: Disputing, number: Number, words: Words) -> Dispute:
 @router.post("/disputes/{number}/settlement", **about(Deed.settle, 409))
 def settle(ask: Settling, number: Number, ending: Ending) -> Settled:
     """End a dispute, once: reject it, credit it or re-attribute it."""
-    theirs(ask, number)
+    seen_dispute(ask, str(number))
     end = verbs.Settlement(ending.outcome, ending.why, ending.other, ending.amount, ending.approver)
     with acting(ask.viewer.name):
         done = verbs.settle(ask.project, number, end)
     return Settled(dispute=shape(done.dispute), booked=done.booked)
-
-
-def theirs(ask: Ask, number: int) -> shapes.Dispute:
-    """What does not exist and what is not theirs look the same."""
-    for found in verbs.disputes(ask.project):
-        if found.number == number and ask.sees_owner(found.owner):
-            return replace(found, evidence=seen_evidence(found.evidence, ask.viewer.teams))
-    raise NotThereError("such dispute")
-
-
-def refuse_foreign(ask: Ask, doubt: Doubt) -> None:
-    """Whatever is not theirs to see is no figure."""
-    try:
-        owners = owners_of(ask.project, find_target(ask.project, doubt.what, parse_period(doubt.period)))
-    except ProjectError as error:
-        raise NotThereError("such figure") from error
-    if not owners or not all(map(ask.sees_owner, owners)):
-        raise NotThereError("such figure")
 
 
 def shape(one: shapes.Dispute, *, evidence: bool = False) -> Dispute:

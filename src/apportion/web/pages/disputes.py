@@ -3,18 +3,17 @@
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 
 from apportion.books.shapes import CREDITED, OPEN, RECLASSED, REJECTED, Dispute
-from apportion.errors import ApportionError, ProjectError
+from apportion.errors import ProjectError
 from apportion.model.times import DAY_S, instant_text
 from apportion.render.sheet import Table
 from apportion.reports.report import Column
 from apportion.reports.words import counted, shown
-from apportion.verbs.dispute import ALL, Doubt, Settlement, disputes, doubted_teams, open_dispute, settle
+from apportion.verbs.dispute import ALL, Doubt, Settlement, disputes, open_dispute, settle
 from apportion.verbs.dispute import say as add
-from apportion.verbs.explaining.seen import seen_evidence
-from apportion.web.ask import Ask, NotThereError, at
+from apportion.web.ask import Ask, at
+from apportion.web.doubts import require_figure, seen_dispute
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Branch, Figure, Figures, Form, Input, Link, Page, Rows, Tone, Tree
 from apportion.web.routes import Action, Route
@@ -104,16 +103,8 @@ def figure_link(ask: Ask, one: Dispute) -> str:
     return ask.link("/explain", what=what, period=one.period, where=None)
 
 
-def found_by(ask: Ask, number: str) -> Dispute:
-    """What is not theirs and what does not exist are the same."""
-    for one in disputes(ask.project):
-        if str(one.number) == number and ask.sees_owner(one.owner):
-            return replace(one, evidence=seen_evidence(one.evidence, ask.viewer.teams))
-    raise NotThereError("such dispute")
-
-
 def dispute(ask: Ask, number: str) -> Page:
-    one = found_by(ask, number)
+    one = seen_dispute(ask, number)
     what = f"{shown(one.amount, one.currency)} of {one.kind} {one.name} in {one.period}"
     blocks: list[Block] = [figures(ask, one), thread(ask, one)]
     if one.status == OPEN and ask.viewer.may(Deed.dispute):
@@ -214,30 +205,19 @@ def settle_form(one: Dispute) -> Form:
 
 def open_one(ask: Ask, form: Mapping[str, str]) -> str:
     period, what = form.get("period", ""), form.get("what", "").strip()
-    if ask.viewer.teams is not None:
-        refuse_foreign(ask, period, what)
+    require_figure(ask, period, what)
     done = open_dispute(ask.project, period, Doubt(what, form.get("why", ""), form.get("amount", "").strip()))
     return f"/disputes/{done.dispute.number}"
 
 
-def refuse_foreign(ask: Ask, period: str, what: str) -> None:
-    """Before anything is looked at that could tell whether it exists."""
-    try:
-        teams = doubted_teams(ask.project, period, what)
-    except ApportionError as error:
-        raise NotThereError("such figure of yours") from error
-    if not teams or not all(map(ask.viewer.sees, teams)):
-        raise NotThereError("such figure of yours")
-
-
 def say(ask: Ask, form: Mapping[str, str], number: str) -> str:
-    one = found_by(ask, number)
+    one = seen_dispute(ask, number)
     add(ask.project, one.number, form.get("text", ""))
     return f"/disputes/{one.number}"
 
 
 def settle_one(ask: Ask, form: Mapping[str, str], number: str) -> str:
-    one = found_by(ask, number)
+    one = seen_dispute(ask, number)
     outcome = form.get("outcome", "")
     if outcome not in OUTCOMES:
         raise ProjectError(
