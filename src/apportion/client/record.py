@@ -3,6 +3,7 @@
 from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
 from apportion.client.shapes import RowProblem, Shape
 from apportion.client.texts import ABOVE_0, WITHOUT_NUL, Above0, Month, OptionalName, OwnerPath, Why, maybe, only
@@ -128,9 +129,9 @@ class Words(Wish):
     text: Why = Field(examples=["the account was renamed in May"])
 
 
-ALONE = {"properties": {"outcome": {"const": "rejected"}, "other": {"const": ""}, "amount": {"const": "all"}}}
-PAID = {"properties": {"outcome": {"const": "credited"}, "other": {"minLength": 1}}, "required": ["other"]}
-MOVED = {
+ALONE: JsonDict = {"properties": {"outcome": {"const": "rejected"}, "other": {"const": ""}, "amount": {"const": "all"}}}
+PAID: JsonDict = {"properties": {"outcome": {"const": "credited"}, "other": {"minLength": 1}}, "required": ["other"]}
+MOVED: JsonDict = {
     "properties": {"outcome": {"const": "reclassed"}, "other": {"minLength": 1}, "amount": {"const": "all"}},
     "required": ["other"],
 }
