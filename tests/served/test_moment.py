@@ -58,7 +58,7 @@ def test_what_one_writes_is_written_and_a_failure_does_not_spoil_the_rest(made_p
 
 def between(monkeypatch: pytest.MonkeyPatch, where: Any, name: str, deed: Callable[[], object]) -> list[str]:
     """Once, before a function is called for the first time."""
-    call, done = getattr(where, name), []
+    call, done = getattr(where, name), list[str]()
 
     def called(*given: Any) -> Any:
         if not done:
