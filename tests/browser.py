@@ -1,12 +1,14 @@
 """A real server on loopback and Debian's Chromium, for the tests of the pages; and pictures of pages, to look at:
 
 python -m tests.browser PATH... [--project DIR] [--role viewer] [--dark] [--phone] [--plain] [--first] [--to FOLDER]
+python -m tests.browser --docs [--project DEMO]
 
-`--first` takes the first screen alone; docs/images are made so: `/teams/vision` and `/` of the demo.
+`--first` takes the first screen alone. `--docs` makes all pictures of docs/images anew, of the demo (tests/pictures.py says which).
 """
 
 import argparse
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +19,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expec
 
 from apportion.web.app import create_app
 from apportion.web.door.session import COOKIE
+from tests.docs import make_demo
+from tests.pictures import PICTURES, changed_copy
 from tests.web import world
 from tests.web.conftest import PEOPLE
 from tests.web.serving import serving as on_loopback
@@ -65,9 +69,11 @@ def launch(playwright: Playwright) -> Browser:
 
 
 @contextmanager
-def looking(browser: Browser, served: Served, look: Look) -> Iterator[BrowserContext]:
+def looking(
+    browser: Browser, served: Served, look: Look, size: tuple[int, int] | None = None
+) -> Iterator[BrowserContext]:
     """Logged in; nothing outside loopback can be asked, and what is tried is kept on the context as `strays`."""
-    width, height = PHONE if look.phone else WIDE
+    width, height = size or (PHONE if look.phone else WIDE)
     context = browser.new_context(
         viewport={"width": width, "height": height},
         color_scheme="dark" if look.dark else "light",
@@ -90,33 +96,50 @@ def drawn(page: Page) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("paths", nargs="+")
+    parser.add_argument("paths", nargs="*")
     parser.add_argument("--project", type=Path)
     parser.add_argument("--role", default="admin", choices=list(PEOPLE))
     parser.add_argument("--to", type=Path, default=Path(tempfile.gettempdir(), "shots"))
-    for flag in ("dark", "phone", "plain", "first"):
+    for flag in ("dark", "phone", "plain", "first", "docs"):
         parser.add_argument(f"--{flag}", action="store_true")
     given = parser.parse_args()
-    given.to.mkdir(parents=True, exist_ok=True)
-    look = Look(given.role, given.dark, given.phone, not given.plain)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
-        folder = given.project or world.make(Path(scratch, "project")).folder
         browser = launch(playwright)
-        with serving(folder) as served, looking(browser, served, look) as context:
-            for path in given.paths:
-                print(shot(context, served.address, path, given.to, whole=not given.first))
+        if given.docs:
+            draw_all(browser, given.project or make_demo(Path(scratch)), Path(scratch))
+        else:
+            given.to.mkdir(parents=True, exist_ok=True)
+            folder = given.project or world.make(Path(scratch, "project")).folder
+            look = Look(given.role, given.dark, given.phone, not given.plain)
+            with serving(folder) as served, looking(browser, served, look) as context:
+                for path in given.paths:
+                    named = f"{re.sub(r'[^a-z0-9]+', '-', path).strip('-') or 'overview'}.png"
+                    print(shot(context, served.address + path, given.to / named, whole=not given.first))
         browser.close()
 
 
-def shot(context: BrowserContext, address: str, path: str, folder: Path, *, whole: bool = True) -> Path:
+def shot(context: BrowserContext, url: str, file: Path, *, whole: bool = True) -> Path:
     page = context.new_page()
     page.set_default_timeout(PATIENT_MS)
     page.on("console", lambda message: print("console:", message.text))
-    page.goto(address + path)
+    answer = page.goto(url)
     drawn(page)
-    file = folder / f"{re.sub(r'[^a-z0-9]+', '-', path).strip('-') or 'overview'}.png"
     page.screenshot(path=file, full_page=whole)
+    page.close()
+    if answer is None or not answer.ok:
+        raise RuntimeError(f"{url} answers {answer and answer.status}: {file} shows no page")
     return file
+
+
+def draw_all(browser: Browser, demo: Path, scratch: Path) -> None:
+    """Books of one's own: to look leaves a session in them."""
+    own = Path(shutil.copytree(demo, scratch / "own"))
+    places = {False: own, True: changed_copy(demo, scratch / "changed")}
+    for is_changed, folder in places.items():
+        with serving(folder) as served:
+            for one in (one for one in PICTURES if one.changed == is_changed):
+                with looking(browser, served, Look(dark=one.dark, phone=one.phone), one.size) as context:
+                    print(shot(context, served.address + one.url, one.file, whole=False))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ from tests.web.conftest import PEOPLE
 from tests.web.examples import EXAMPLES, NO_COMMAND
 
 Amounts = set[Decimal]
+LEAST = Decimal("1e-18")
+ROUNDED = {"share": Decimal("0.000001"), "quantity": Decimal("0.000001")}  # shares and hours are told to six places
 NOW, BEFORE = "--period 2026-10", "--period 2026-09"
 TEAMS = ("vision", "speech", "zebra", "platform", "_idle", "_unallocated")
 SHOWBACK = "apportion report showback"
@@ -43,7 +45,7 @@ def of_owner(where: str, *more: str) -> Beside:
     """Pages about one owner have both months by day, summed up, and what moved between them."""
     days = tuple(f"{SHOWBACK} --by day {where} {month}" for month in (NOW, BEFORE))
     pools = (f"{SHOWBACK} --by pool {where} {NOW}", f"{SHOWBACK} --by pool {where} {BEFORE}")
-    others = tuple(f"{SHOWBACK} --by {by} {where} {NOW}" for by in ("project", "user", "team"))
+    others = tuple(f"{SHOWBACK} --by {by} {where} {NOW}" for by in ("project", "user", "team", "reason"))
     return Beside((*pools, *others, *more, f"apportion report trend {where} {NOW}"), days, (pools,))
 
 
@@ -57,14 +59,23 @@ BESIDE = {
     "/projects/{team}/{project}": of_owner("--where project=vision/detect"),
     "/users/{user}": of_owner("--where user=ada"),
     "/me": of_owner("--where user=ada"),
-    "/pools/{pool}": Beside((f"{SHOWBACK} --where pool=gpus {NOW}",)),
+    "/pools/{pool}": Beside((f"{SHOWBACK} --where pool=gpus {NOW}", f"apportion report pool gpus --by week {NOW}")),
     "/idle": Beside(
-        (f"apportion report pool gpus --by week {NOW}", f"apportion report held {NOW}", f"apportion report waste {NOW}")
+        (
+            f"apportion report pool gpus --by week {NOW}",
+            f"apportion report held {NOW}",
+            f"apportion report waste {NOW}",
+            f"apportion report waste --where team=vision {NOW}",
+        )
     ),
     "/live": Beside(
         (LIVE, LIVE_POOLS, f"{LIVE_POOLS} --where team=vision", *(f"{LIVE} --where team={team}" for team in TEAMS))
     ),
 }
+# Numbers that no command prints, by page and column: how many rows or days of something the books have, and the idle share of all pools.
+COUNTED = {
+    "/health": ("complete", "no row"), "/admin/sources": ("deliveries", "problems"), "/admin/runs": ("entries",), "/pools": ("share",),
+}  # fmt: skip
 UNWRITTEN = {"/health/owner"}  # its command takes a file that nobody has written yet
 
 
@@ -144,12 +155,19 @@ def shown(desk: Desk, route: Route, role: str) -> Page:
     return route.show(ask, *names_in(route.path, asked.path))
 
 
-def money(page: Page) -> Iterator[tuple[str, Decimal]]:
+def figures(page: Page) -> Iterator[tuple[str, Decimal]]:
+    """Every number of every table: money, prices, hours, shares and counts. A sum counts where it is not that of what stands above it."""
     for table in page.tables():
-        cells = ((row[0], *pair) for row in table.rows for pair in zip(table.columns, row, strict=True))
-        for first, column, cell in cells:
-            if column.kind == "money" and isinstance(cell, Decimal) and cell:
-                yield f"{table.heading or page.name}, {first}, {column.name}", cell
+        rows = [*table.rows, *([("sum", *table.totals[1:])] if table.totals else [])]
+        for place, column in enumerate(table.columns):
+            above = Decimal(0)
+            for row in rows:
+                cell = row[place]
+                if column.kind == "text" or not isinstance(cell, Decimal | int):
+                    continue
+                if row[0] != "sum" or abs(above - cell) >= len(rows) * ROUNDED.get(column.kind, 0) + LEAST:
+                    yield f"{table.heading or page.name}, {row[0]}, {column.name}", Decimal(cell)
+                above += cell
 
 
 def lost(page: Page, route: Route, terminal: Terminal) -> list[str]:
@@ -157,9 +175,14 @@ def lost(page: Page, route: Route, terminal: Terminal) -> list[str]:
     if route.path in UNWRITTEN:
         return []
     if not page.command:
-        return [where for where, _ in money(page)]
-    found = terminal.amounts(page.command) | terminal.beside(BESIDE.get(route.path, Beside()))
-    return [f"{page.command}: {where}: {amount}" for where, amount in money(page) if amount not in found]
+        return [where for where, _ in figures(page)]
+    found = {Decimal(0)} | terminal.amounts(page.command) | terminal.beside(BESIDE.get(route.path, Beside()))
+    known = COUNTED.get(route.path, ())
+    return [
+        f"{page.command}: {where}: {amount}"
+        for where, amount in figures(page)
+        if amount not in found and where.rpartition(", ")[2] not in known
+    ]
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.path)
