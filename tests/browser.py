@@ -108,14 +108,17 @@ def main() -> None:
         if given.docs:
             draw_all(browser, given.project or make_demo(Path(scratch)), Path(scratch))
         else:
-            given.to.mkdir(parents=True, exist_ok=True)
-            folder = given.project or world.make(Path(scratch, "project")).folder
-            look = Look(given.role, given.dark, given.phone, not given.plain)
-            with serving(folder) as served, looking(browser, served, look) as context:
-                for path in given.paths:
-                    named = f"{re.sub(r'[^a-z0-9]+', '-', path).strip('-') or 'overview'}.png"
-                    print(shot(context, served.address + path, given.to / named, whole=not given.first))
+            draw(browser, given.project or world.make(Path(scratch, "project")).folder, given)
         browser.close()
+
+
+def draw(browser: Browser, folder: Path, given: argparse.Namespace) -> None:
+    given.to.mkdir(parents=True, exist_ok=True)
+    look = Look(given.role, given.dark, given.phone, not given.plain)
+    with serving(folder) as served, looking(browser, served, look) as context:
+        for path in given.paths:
+            named = f"{re.sub(r'[^a-z0-9]+', '-', path).strip('-') or 'overview'}.png"
+            print(shot(context, served.address + path, given.to / named, whole=not given.first))
 
 
 def shot(context: BrowserContext, url: str, file: Path, *, whole: bool = True) -> Path:
@@ -135,11 +138,10 @@ def draw_all(browser: Browser, demo: Path, scratch: Path) -> None:
     """Books of one's own: to look leaves a session in them."""
     own = Path(shutil.copytree(demo, scratch / "own"))
     places = {False: own, True: changed_copy(demo, scratch / "changed")}
-    for is_changed, folder in places.items():
-        with serving(folder) as served:
-            for one in (one for one in PICTURES if one.changed == is_changed):
-                with looking(browser, served, Look(dark=one.dark, phone=one.phone), one.size) as context:
-                    print(shot(context, served.address + one.url, one.file, whole=False))
+    for one in PICTURES:
+        look = Look(dark=one.dark, phone=one.phone)
+        with serving(places[one.changed]) as served, looking(browser, served, look, one.size) as context:
+            print(shot(context, served.address + one.url, one.file, whole=False))
 
 
 if __name__ == "__main__":

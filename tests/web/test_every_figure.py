@@ -88,8 +88,8 @@ def page_of(desk: Desk, route: Route, role: str) -> Page:
 def money(page: Page) -> Iterator[Money]:
     for block in page.blocks:
         if isinstance(block, Figures):
-            sums = [one for one in block.items if is_money_text(one.text)]
-            yield from (Money("figure", one.label, "", None, one.text, one.href) for one in sums)
+            some = (one for one in block.items if is_money_text(one.text))
+            yield from (Money("figure", one.label, "", None, one.text, one.href) for one in some)
         elif (rows := rows_of(block)) is not None:
             yield from money_of(rows, heading_of(block, rows))
 

@@ -160,14 +160,15 @@ def figures(page: Page) -> Iterator[tuple[str, Decimal]]:
     for table in page.tables():
         rows = [*table.rows, *([("sum", *table.totals[1:])] if table.totals else [])]
         for place, column in enumerate(table.columns):
-            above = Decimal(0)
-            for row in rows:
-                cell = row[place]
-                if column.kind == "text" or not isinstance(cell, Decimal | int):
-                    continue
-                if row[0] != "sum" or abs(above - cell) >= len(rows) * ROUNDED.get(column.kind, 0) + LEAST:
-                    yield f"{table.heading or page.name}, {row[0]}, {column.name}", Decimal(cell)
-                above += cell
+            cells = [(row[0], Decimal(cell)) for row in rows if isinstance(cell := row[place], Decimal | int)]
+            above = sum((cell for first, cell in cells if first != "sum"), Decimal(0))
+            near = len(rows) * ROUNDED.get(column.kind, Decimal(0)) + LEAST
+            some = (
+                [one for one in cells if one[0] != "sum" or abs(above - one[1]) >= near]
+                if column.kind != "text"
+                else []
+            )
+            yield from ((f"{table.heading or page.name}, {first}, {column.name}", cell) for first, cell in some)
 
 
 def lost(page: Page, route: Route, terminal: Terminal) -> list[str]:
