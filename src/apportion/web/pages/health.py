@@ -205,7 +205,8 @@ def bills(ask: Ask) -> list[Block]:
     )  # fmt: skip
     rows = tuple((one.bill, one.currency, one.says, one.posted, one.difference) for one in found)
     tones: list[Tone] = ["bad" if one.difference else "" for one in found]
-    links = {"posted": [ask.link("/ledger", where=[f"bill={one.bill}"]) for one in found]}
+    entries = [ask.link("/ledger", where=[f"bill={one.bill}"]) for one in found]
+    links = dict.fromkeys(("says", "posted", "difference"), entries)
     apart = sum(bool(one.difference) for one in found)
     heading = f"{counted(apart, 'bill')} not posted as they say" if apart else "All bills are posted as they say"
     return [Rows(Table(columns, rows), heading, links, tones=tones)]
