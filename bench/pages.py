@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from apportion.verbs.project import Project
 JOBS, EARLIER = 1_000_000, 100_000  # of October, and of September before it
 NODES, TEAMS, USERS = 250, 100, 33
 PEOPLE, ROUNDS = 20, 40
+QUIET_S = 0.1  # of a second
 MONTHS = {"2026-09": ("2026-10-01", 30, EARLIER), "2026-10": ("2026-11-01", 31, JOBS)}
 CHROMIUM = Path("/usr/bin/chromium")
 SETTINGS = """\
@@ -69,11 +71,13 @@ def pages(folder: Path) -> dict[str, Any]:
     with served(project) as (address, server):
         people = crowd(project)
         first = ask(address, people, 1)  # while the server still reads the month
+        settle(server)
         busy = of_server(server).cpu_s
         steady = ask(address, people, ROUNDS)
         each_ms = round(1000 * (of_server(server).cpu_s - busy) / (2 * PEOPLE * ROUNDS), 1)
         apportion.adjust(project, "2026-10", credit())
         after = ask(address, people, 1)
+        settle(server)
         return {
             **counted(project),
             **steady,
@@ -95,6 +99,14 @@ def counted(project: Project) -> dict[str, int]:
 
 def credit() -> Wish:
     return Wish(owner="team-001", sponsor="team-002", amount="1.00", why="measured", reference=str(os.getpid()))
+
+
+def settle(server: int) -> None:
+    """Until it has nothing more to do by itself."""
+    before = -1.0
+    while (now := of_server(server).cpu_s) - before > QUIET_S:
+        before = now
+        time.sleep(1)
 
 
 class Spent(NamedTuple):
