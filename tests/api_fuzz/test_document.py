@@ -64,7 +64,8 @@ BEYOND_OF = {
     },
     "set_budget": {"invalid-amount": "the currency says how fine an amount is"},
     "give_credit": {"invalid-amount": "the currency says how fine an amount is"},
-    "propose": POLICY, "propose_owner_rule": POLICY, "what_if": POLICY,
+    "propose": POLICY, "propose_owner_rule": POLICY,
+    "what_if": {**POLICY, "nothing-asked": "a policy or a price", "invalid-new-price": "one for each pool"},
 }  # fmt: skip
 OURS = {"Host": "127.0.0.1", "Sec-Fetch-Site": "same-origin"}  # as a page of ours would send it
 

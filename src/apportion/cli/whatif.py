@@ -20,9 +20,9 @@ def whatif(
     draft: Annotated[int | None, typer.Option("--draft", metavar="NUMBER", help="A draft to try instead.")] = None,
     price: Annotated[list[str] | None, typer.Option("--price", metavar="POOL=PRICE", help=PRICE)] = None,
 ) -> Answer:
-    """Show who would owe what under another policy or at other prices; changes nothing.
+    """Show who would owe what by another policy or at other prices.
 
-    The month is computed again from the inputs that it was posted with, and set against what is posted.
+    The month is computed again from the inputs that it was posted with, and set against what is posted; nothing changes.
     """
     from apportion.verbs.draft import draft as found
     from apportion.verbs.draft import read_text
