@@ -34,11 +34,16 @@ XDMOD = (
 )
 
 
-def recorded(version: str, tmp_path: Path, **settings: Any) -> Delivery:
-    """The outputs after the rollup, with the nodes as they were printed before it."""
+def outputs(version: str) -> Path:
     folder = SHARED / "slurm" / version
     if not folder.exists():
         pytest.skip("no ../shared/data/slurm beside this checkout")
+    return folder
+
+
+def recorded(version: str, tmp_path: Path, **settings: Any) -> Delivery:
+    """The outputs after the rollup, with the nodes as they were printed before it."""
+    folder = outputs(version)
     (tmp_path / "slurm").mkdir(exist_ok=True)
     for file in folder.glob("t1-rolled/sacct*.psv"):
         shutil.copy(file, tmp_path / "slurm")
@@ -48,7 +53,7 @@ def recorded(version: str, tmp_path: Path, **settings: Any) -> Delivery:
 
 
 def sreport(version: str, name: str) -> list[dict[str, str]]:
-    text = (SHARED / "slurm" / version / f"t1-rolled/sreport-{name}.psv").read_text(encoding="utf-8")
+    text = (outputs(version) / f"t1-rolled/sreport-{name}.psv").read_text(encoding="utf-8")
     return list(rows_of("\n".join(text.splitlines()[4:])))
 
 

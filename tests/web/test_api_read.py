@@ -249,7 +249,7 @@ def test_audit_and_runs_are_an_admins(clients: Clients, small: Project) -> None:
         ("/teams?limit=0", 422, "invalid-request"), ("/teams?limit=1001", 422, "invalid-request"), ("/teams?cursor=%21", 422, "invalid-cursor"),
         ("/postings?cursor=InZpc2lvbiI", 422, "invalid-cursor"), ("/teams?cursor=WzFd", 422, "invalid-cursor"), ("/reports/nothing", 422, "invalid-request"),
         ("/reports/showback?by=colour", 422, "invalid-filter"), ("/teams?period=2026-13", 422, "invalid-period"), ("/teams?where=team", 422, "invalid-filter"),
-        ("/teams?period=2020-01", 404, "nothing-posted"), ("/nowhere", 404, "not-there"), ("/teams?where=team=%00", 422, "invalid-request"),
+        ("/teams?period=2020-01", 404, "nothing-posted"), ("/nowhere", 404, "not-there"), ("/teams?where=team=%00", 422, "invalid-filter"),
         ("/teams?as_of=never", 422, "invalid-day"), ("/reports/nodes?period=2026-Q1", 422, "one-month"),
     ],
 )  # fmt: skip

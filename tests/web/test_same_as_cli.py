@@ -72,9 +72,9 @@ BESIDE = {
         (LIVE, LIVE_POOLS, f"{LIVE_POOLS} --where team=vision", *(f"{LIVE} --where team={team}" for team in TEAMS))
     ),
 }
-# Numbers that no command prints, by page and column: how many rows or days of something the books have, and the idle share of all pools.
+# Numbers that no command prints, by page and column: how many rows, days or logins of something the books have, and the idle share of all pools.
 COUNTED = {
-    "/health": ("complete", "no row"), "/admin/sources": ("deliveries", "problems"), "/admin/runs": ("entries",), "/pools": ("share",),
+    "/health": ("complete", "no row"), "/admin": ("sessions",), "/admin/sources": ("deliveries", "problems"), "/admin/runs": ("entries",), "/pools": ("share",),
 }  # fmt: skip
 UNWRITTEN = {"/health/owner"}  # its command takes a file that nobody has written yet
 

@@ -1,6 +1,8 @@
 """What went wrong, in the same words as on the command line: problem+json (RFC 9457) for programs, a page for people."""
 
 import logging
+import re
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request
@@ -9,6 +11,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from apportion.client.shapes import Problem, RowProblem
+from apportion.client.texts import QUARTER
 from apportion.errors import ApportionError, InvariantError, PolicyError
 from apportion.verbs.push import RefusedError
 from apportion.web.ask import NotAllowedError, NotThereError
@@ -33,6 +36,13 @@ NOT_READY = frozenset({  # nothing that the caller could put right
     "pdf-missing", "spark-missing", "spark-not-started", "evidence-out-of-reach", "no-books", "books-url", "books-version", "books-busy",
     "database-failed", "warehouse-failed", "wrong-names-key", "damaged-plan", "damaged-file", "system",
 })  # fmt: skip
+MISREAD = {
+    "period": ("invalid-period", "is not a month", "write it as 2026-10"),
+    "as_of": ("invalid-day", "is not a day", "write it as 2026-11-05"),
+    "where": ("invalid-filter", "is no filter", "write it as team=vision"),
+    "by": ("invalid-filter", "tells nothing apart here", "`/api/v1/openapi.json` says what does"),
+    "cursor": ("invalid-cursor", "is no cursor", "take it from the answer before, as it is"),
+}  # by parameter
 TITLES = {
     401: "You are not logged in",
     403: "That is not yours to do",
@@ -108,6 +118,17 @@ def problem_of(request: Request, error: ApportionError) -> Problem:
     )
 
 
+def misread(place: Sequence[object], given: object, why: str) -> tuple[str, str, str]:
+    """What is not in order, by code, what and hint: of the URL as the command line says it, of the rest as the document does."""
+    name = str(place[1]) if len(place) > 1 and place[0] == "query" else ""
+    if name == "period" and re.fullmatch(QUARTER, str(given)):
+        return "one-month", "this is about one month", "give period=2026-10"
+    if name in MISREAD:
+        code, what, hint = MISREAD[name]
+        return code, f"{given!r} {what}", hint
+    return PLAIN[422][0], f"{'.'.join(map(str, place))}: {why}", "`/api/v1/openapi.json` says what is taken here"
+
+
 def add_faults(app: FastAPI) -> None:
     @app.exception_handler(ApportionError)
     def told(request: Request, error: ApportionError) -> Response:
@@ -125,11 +146,8 @@ def add_faults(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        code, title = PLAIN[422]
-        said = f"{place}: {first['msg']}"
-        hint = "`/api/v1/openapi.json` says what is taken here"
-        return answer(request, Problem(status=422, code=code, title=title, detail=said, hint=hint))
+        code, said, hint = misread(first["loc"], first["input"], first["msg"])
+        return answer(request, Problem(status=422, code=code, title=PLAIN[422][1], detail=said, hint=hint))
 
     @app.exception_handler(HTTPException)
     def plain(request: Request, error: HTTPException) -> Response:
