@@ -55,6 +55,17 @@ def test_a_statement_says_what_the_printed_one_says(clients: Clients, small: Pro
     assert made.number in page.text
 
 
+def test_rules_are_quoted_as_they_are_written(clients: Clients, small: Project) -> None:
+    """Line by line on the page; in Markdown, where a cell is one line, without a trace of how deep they stood."""
+    (made,) = statements(small, Wanted(CLOSED, owner="vision"))
+    page = html.unescape(clients("viewer").get(f"/statements/{CLOSED}/vision").text)
+    printed = clients("viewer").get(f"/statements/{CLOSED}/vision/download?format=md").text
+    assert made.how
+    for rule in made.how:
+        assert all(line.strip() in page for line in rule.clause.splitlines())
+    assert "u00a0" not in page + printed
+
+
 @pytest.mark.parametrize(
     ("form", "kind"),
     [("json", "application/json"), ("csv", "text/csv"), ("md", "text/markdown"), ("html", "text/html")],

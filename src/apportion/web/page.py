@@ -261,7 +261,7 @@ def shown_rows(block: Rows) -> ShownRows:
             tuple(
                 ShownCell(
                     text,
-                    href_at(block, column, n) if text else "",
+                    href_at(block, column, n) if text.strip("-") else "",
                     right[i],
                     bars[n] if column.name == block.bars else -1,
                     column.kind in MONEY,
@@ -275,7 +275,7 @@ def shown_rows(block: Rows) -> ShownRows:
         tuple((title_of(column, table.currency), is_right) for column, is_right in zip(columns, right, strict=True)),
         rows,
         tuple(
-            ShownCell(text, sum_at(block, column) if text else "", is_right, money=column.kind in MONEY)
+            ShownCell(text, sum_at(block, column) if text.strip("-") else "", is_right, money=column.kind in MONEY)
             for column, text, is_right in zip(columns, totals, right, strict=False)
         ),
     )

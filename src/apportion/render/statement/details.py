@@ -8,6 +8,8 @@ from apportion.render.statement import words
 from apportion.render.statement.page import Column, Section, Table
 from apportion.reports.statement.shape import Rule, Statement, Use, Workload
 
+HOW = "How it was computed"
+
 
 def workloads(statement: Statement) -> list[Section]:
     if not statement.workloads:
@@ -177,16 +179,20 @@ def how(statement: Statement) -> list[Section]:
         return []
     columns = (Column("Pool", 2), Column("Rule, and the policy's own words", 8))
     rows = tuple((legible(rule.pool) or "all pools", "\n".join(said(rule))) for rule in statement.how)
-    return [Section("How it was computed", tables=(Table("Rules", columns, rows),))]
+    return [Section(HOW, tables=(Table("Rules", columns, rows),))]
 
 
 def said(rule: Rule) -> Iterator[str]:
     """The sentence, then the clause line by line, each as deep as it is written."""
-    place = f" Line {rule.line} of the policy:" if rule.line else ""
-    yield words.titled(rule.sentence.removeprefix(f"{rule.pool}: ")) + place
+    yield rule_sentence(rule)
     for line in rule.clause.splitlines():
         text = line.lstrip(" ")
         yield "\u00a0" * (len(line) - len(text)) + legible(text)
+
+
+def rule_sentence(rule: Rule) -> str:
+    place = f" Line {rule.line} of the policy:" if rule.line else ""
+    return words.titled(rule.sentence.removeprefix(f"{rule.pool}: ")) + place
 
 
 def dispute(statement: Statement) -> list[Section]:

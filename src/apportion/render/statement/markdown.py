@@ -41,7 +41,8 @@ def pipes(table: Table) -> str:
 
 
 def cells_of(row: Sequence[str]) -> list[str]:
-    return [" · ".join(map(escaped, cell.split("\n"))) for cell in row]
+    """Each on one line, so that what is indented on paper is not."""
+    return [" · ".join(escaped(part.strip()) for part in cell.split("\n")) for cell in row]
 
 
 def closing(page: Page) -> str:

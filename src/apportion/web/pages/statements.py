@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from textwrap import dedent
 from typing import Any
 
 from apportion.errors import ProjectError
@@ -10,6 +11,7 @@ from apportion.render.chart import number, waterfall
 from apportion.render.sheet import Table
 from apportion.render.statement import FORMATS, render
 from apportion.render.statement.batch import file_name
+from apportion.render.statement.details import HOW, rule_sentence
 from apportion.render.statement.layout import page_of
 from apportion.render.statement.listing import statement_list
 from apportion.render.statement.page import Section
@@ -183,6 +185,8 @@ def download_link(ask: Ask, made: Statement, form: str) -> str:
 
 def section_blocks(ask: Ask, made: Statement, section: Section) -> list[Block]:
     """A table's heading is the section's; what changed is drawn, too."""
+    if section.title == HOW:
+        return rule_blocks(made)
     if not section.tables:
         return [Prose(section.sentences, section.title)]
     tables = [rows_of(ask, made, section, table) for table in section.tables]
@@ -190,6 +194,14 @@ def section_blocks(ask: Ask, made: Statement, section: Section) -> list[Block]:
         first = replace(tables[0], heading="")
         return [Chart(section.title, section.sentences[0], moved(made), first, folded=False), *tables[1:]]
     return [*tables, *([Prose(section.sentences)] if section.sentences else [])]
+
+
+def rule_blocks(made: Statement) -> list[Block]:
+    """Each with the policy's own words."""
+    return [
+        Prose((rule_sentence(rule),), f"{HOW}: {rule.pool or 'all pools'}", code=dedent(rule.clause))
+        for rule in made.how
+    ]
 
 
 def moved(made: Statement) -> Mapping[str, Any]:
