@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apportion.reports.account import top_runs
-from apportion.verbs.charged import RUNS, leading
+from apportion.verbs.charged import RUNS, leading, told
 
 MOST = 10  # of `top_runs`
 NAMES = {"team": ("a", "b"), "project": ("", "p"), "user": ("u", "v")}
@@ -43,3 +43,21 @@ def own(rows: pa.Table, keys: tuple[str, ...], values: tuple[str, ...]) -> pa.Ta
 def test_few_are_kept_of_many() -> None:
     many = runs_of([(("a", "p", "u"), "USD", n) for n in range(100)])
     assert sorted(leading(many, MOST)["amount"].to_pylist()) == [Decimal(n) for n in range(90, 100)]
+
+
+SEEN = (
+    {"workload": "7_1", "run": "7_1", "name": None, "source": "power"},
+    {"workload": "7_1", "run": "7", "name": "sweep", "source": "slurm"},
+    {"workload": "7_1", "run": "8", "name": "another", "source": "tracker"},
+    {"workload": "9", "run": "9", "name": None, "source": "power"},
+    {"workload": "9", "run": "9", "name": "train", "source": "slurm"},
+    {"workload": "3", "run": "3", "name": None, "source": "power"},
+)
+
+
+@given(st.permutations(SEEN))
+def test_a_run_is_what_the_source_that_knows_it_says_in_whatever_order_they_were_read(
+    rows: list[dict[str, str]],
+) -> None:
+    found = {row["workload"]: (row["run"], row["name"]) for row in told(pa.Table.from_pylist(rows)).to_pylist()}
+    assert found == {"7_1": ("7", "sweep"), "9": ("9", "train"), "3": ("3", None)}

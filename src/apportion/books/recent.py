@@ -19,10 +19,6 @@ class Recent(Generic[Found]):
     def __len__(self) -> int:
         return len(self._kept)
 
-    def clear(self) -> None:
-        with self._lock:
-            self._kept.clear()
-
     def peek(self, key: Hashable) -> Found | None:
         with self._lock:
             return self._kept.get(key)

@@ -33,11 +33,25 @@ def charged_runs(project: Project, period: Period, bills: Mapping[str, str], sna
 
 
 def runs_of(project: Project, workloads: pa.ChunkedArray) -> pa.Table:
-    """Workload, run and name, once each: where sources differ the first, by name, is heard."""
+    """Workload, run and name, once each."""
     known = project.books.scan("workloads", columns=["workload", "run", "name", "source"])
-    known = known.filter(pc.is_in(known["workload"], pc.unique(workloads)))  # quicker than where it is read
-    order = known.sort_by("source") if len(pc.unique(known["source"])) > 1 else known
-    return order.select(["workload", "run", "name"]).take(pa.array(kinds([order["workload"]], len(order)).first))
+    return told(known.filter(pc.is_in(known["workload"], pc.unique(workloads))))  # quicker than where it is read
+
+
+def told(known: pa.Table) -> pa.Table:
+    """Where several sources saw a workload, the first by name that says more than its number is heard, as in a plan."""
+    if len(pc.unique(known["source"])) > 1:
+        known = known.sort_by("source")
+    runs = first_of(known, pc.not_equal(known["run"], known["workload"]))
+    names = first_of(known, pc.is_valid(known["name"]))
+    named = names["name"].take(pc.index_in(runs["workload"], names["workload"].combine_chunks()))
+    return pa.table([runs["workload"], runs["run"], named], names=["workload", "run", "name"])
+
+
+def first_of(rows: pa.Table, telling: pa.ChunkedArray) -> pa.Table:
+    """A row of each workload: the first that tells something, else the first."""
+    order = pa.concat_tables([rows.filter(telling), rows.filter(pc.invert(telling))])
+    return order.take(pa.array(kinds([order["workload"]], len(order)).first))
 
 
 def leading(runs: pa.Table, most: int) -> pa.Table:

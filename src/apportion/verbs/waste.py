@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.times import Period
@@ -13,6 +12,7 @@ from apportion.reports.held import QUANTITIES
 from apportion.reports.report import Record, Report
 from apportion.reports.waste import Held
 from apportion.reports.waste import waste as make_report
+from apportion.verbs.charged import runs_of
 from apportion.verbs.periods import label
 from apportion.verbs.project import Project
 from apportion.verbs.report import Reading, only, read_filters, read_record
@@ -46,7 +46,10 @@ def held_by_runs(project: Project, record: Record) -> list[Held]:
     summed = record.charges.group_by(list(KEYS)).aggregate([(name, "sum") for name in SUMS])
     rows = summed.rename_columns([name.removesuffix("_sum") for name in summed.column_names]).to_pylist()
     currencies = dict(zip(*(record.posted[name].to_pylist() for name in ("bill", "currency")), strict=True))
-    runs = runs_of(project, pc.unique(record.charges["workload"]))
+    runs = {
+        row["workload"]: (row["run"], row["name"] or "")
+        for row in runs_of(project, record.charges["workload"]).to_pylist()
+    }
     units = {row["pool"]: (row["unit"], row["per_unit"]) for row in rows if row["unit"] is not None}
     groups: dict[tuple[str, str, str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -57,11 +60,3 @@ def held_by_runs(project: Project, record: Record) -> list[Held]:
         owner = "/".join(filter(None, (row["team"], row["project"] or NOBODY, row["user"])))
         groups[run, name, owner, currencies[row["bill"]], row["unit"]].append(row)
     return [Held(*key, tuple(found)) for key, found in groups.items()]
-
-
-def runs_of(project: Project, workloads: pa.Array) -> dict[str, tuple[str, str]]:
-    """Of each workload its run, and what that is called."""
-    found = project.books.scan(
-        "workloads", columns=["workload", "run", "name"], where=pc.field("workload").isin(workloads)
-    )
-    return {row["workload"]: (row["run"] or row["workload"], row["name"] or "") for row in found.to_pylist()}
