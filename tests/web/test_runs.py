@@ -129,6 +129,28 @@ def test_a_run_that_two_sources_saw_is_counted_once(small: Project, tmp_path: Pa
     assert before.attempts == (attempt,)
 
 
+def test_a_source_that_only_counts_makes_no_run_of_an_attempt(shared: Project, tmp_path: Path) -> None:
+    project = world.copied(shared, tmp_path / "project")
+    toml = project.folder / "apportion.toml"
+    toml.write_text(
+        toml.read_text("utf-8") + TRACKER.replace('"tracker"', '"counter"').replace(' run = "run", name = "name",', ""),
+        "utf-8",
+    )
+    rows = [f"{job},node-1,2026-10-07T00:00:00Z,2026-10-07T20:30:00Z,4" for job in ("mine.2", "both.1")]
+    (project.folder / "usage" / "seen-2026-10.csv").write_text(
+        "\n".join(["job,node,start,end,cpus", *rows, ""]), "utf-8"
+    )
+    seen = apportion.open_project(project.folder)
+    apportion.ingest(seen)
+    assert {"mine.2", "both.1"} <= set(seen.books.scan("workloads")["run"].to_pylist())
+    assert apportion.cost(seen, "mine.2") == apportion.cost(seen, "mine")
+    client = clients_of(project.folder)("viewer")
+    assert client.get("/runs/mine.2.json").json()["title"] == client.get("/runs/mine.json").json()["title"]
+    assert "/runs/mine.2?" not in client.get("/idle").text + client.get("/teams/vision").text
+    assert client.get("/search.json?q=both").json()["counts"] == {}
+    assert same_answer(client, "/runs/both.1", "/runs/nosuch")
+
+
 def test_attempts_of_a_run_add_up(shared: Project) -> None:
     found = apportion.cost(shared, "mine")
     page = clients_of(Path(shared.folder))("viewer").get("/runs/mine.2.json").json()

@@ -77,10 +77,13 @@ def cost(
 
 def find_run(project: Project, what: str) -> list[dict[str, Any]]:
     scan = project.books.scan
-    found = scan("workloads", columns=["run"], where=(pc.field("workload") == what) | (pc.field("run") == what))
+    found = scan("workloads", where=(pc.field("workload") == what) | (pc.field("run") == what))
     if not len(found):
         raise unknown_job(project, what)
-    run = what if what in found["run"].to_pylist() else found["run"][0].as_py()
+    itself = found.filter(pc.equal(found["workload"], what))
+    run = (
+        unite(itself)["run"][0].as_py() if len(itself) else what
+    )  # a source that only counts knows no run but the workload
     return sorted(
         once(scan("workloads", where=pc.field("run") == run)), key=lambda row: (row["start_s"], row["workload"])
     )

@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 
 from apportion.books.shapes import Dispute
 from apportion.errors import ProjectError
-from apportion.model.kinds import kinds
 from apportion.model.rows import SYSTEM_OWNERS, TEXT
 from apportion.model.times import parse_period
 from apportion.reports.words import shown
 from apportion.verbs.agreement import policy_for
+from apportion.verbs.charged import told
 from apportion.verbs.owning import TEAMS, teams_by_rule
 from apportion.verbs.project import Project
 
@@ -124,11 +124,10 @@ def catalogue(project: Project, work: Named | None = None) -> Catalogue:
 def named_work(project: Project) -> Named:
     """Every run by its names, and whose each is: by the evidence and the policies alone, whatever is posted."""
     books = project.books
-    runs = books.scan("workloads", columns=[*RUNS, "start_s", "end_s"])
+    runs = books.scan("workloads", columns=[*RUNS, "source"])
     paid = charged(project)
     teams = pa.concat_tables([paid, uncharged(project, runs, paid)])
-    few = kinds((runs[name] for name in RUNS), len(runs)).first
-    some = runs.select(list(RUNS)).take(pa.array(few))
+    some = told(runs)
     joined = teams.join(some.select(["workload", "run"]), "workload").group_by(["run", "team"]).aggregate([])
     return lowered(some), joined
 
