@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from apportion.errors import ApportionError, InvariantError, Problem
     from apportion.verbs.adjust import adjust
     from apportion.verbs.adjustments import adjustments
+    from apportion.verbs.advise import advise
     from apportion.verbs.apply import apply
     from apportion.verbs.audit import audit
     from apportion.verbs.backup import backup, restore
@@ -51,10 +52,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "apply", "audit", "backup", "budgets", "check", "close",
-    "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "erase", "explain", "export_focus", "export_journal", "fairness", "gc", "ingest",
-    "init", "journal", "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "propose", "quotas", "report", "restore", "say",
-    "set_budget", "settle", "split", "verify", "whatif",
+    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "apply", "audit", "backup", "budgets", "check",
+    "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "erase", "explain", "export_focus", "export_journal", "fairness", "gc",
+    "ingest", "init", "journal", "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "propose", "quotas", "report", "restore",
+    "say", "set_budget", "settle", "split", "verify", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}

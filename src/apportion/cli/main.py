@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from apportion import __version__
 from apportion.cli import (
     adjust,
+    advise,
     agent,
     apply,
     audit,
@@ -65,6 +66,7 @@ COMMANDS = (
     explain,
     cost,
     report,
+    advise,
     ledger,
     serve,
     token,

@@ -36,9 +36,10 @@ class Demo:
     bills: list[Bill]
 
 
-def make_demo(*, seed: int = SEED, scale: Fraction | str = SCALE, month: str = MONTH) -> Demo:
+def make_demo(*, seed: int = SEED, scale: Fraction | str = SCALE, month: str = MONTH, waste: bool = False) -> Demo:
+    """`waste` plants known waste of several kinds: another month, which says look by look how boards were used."""
     calendar = Calendar(parse_period(month, "source demo"))
-    happened = simulate(calendar, seed, checked(scale))
+    happened = simulate(calendar, seed, checked(scale), waste=waste)
     flows = {"storage": volumes(calendar, seed), "network": traffic(calendar, seed)}
     return Demo(happened, flows, make_bills(happened, flows["storage"], flows["network"]))
 
@@ -58,9 +59,11 @@ def checked(scale: Fraction | str) -> Fraction:
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None) -> Iterator[Delivery]:
     """One delivery of the schedulers' evidence, and one per bill under a source name of its own, so that neither bill replaces the other."""
     del base  # nothing is read from disk
-    found = stanza(settings, ("seed", "scale", "month"))
+    found = stanza(settings, ("seed", "scale", "month", "waste"))
     seed = parse_whole(settings.get("seed", SEED), found.where)
-    demo = make_demo(seed=seed, scale=str(settings.get("scale", SCALE)), month=found.text("month", MONTH))
+    demo = make_demo(
+        seed=seed, scale=str(settings.get("scale", SCALE)), month=found.text("month", MONTH), waste=found.flag("waste")
+    )
     name = found.text("name")
     covered = demo.month.calendar.window if window is None else demo.month.calendar.window.clip(window)
     if covered.seconds:

@@ -43,6 +43,8 @@ class Job:
     inside: bool = False  # submitted to its team's reservation, so it runs there only
     attempt: int = 0
     serial: int = 0
+    course: str = ""  # how its boards are used, where somebody planted it
+    waste: str = ""  # of which kind it is; no row of evidence says so
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +148,7 @@ class Requests:
 
     def all(self) -> list[Job]:
         found = [job for name in STREAMS for job in self.stream(name)]
-        found += [*self.set_pieces(), *self.services(), *self.health_checks()]
-        found.sort(key=lambda job: (job.submit, job.run, job.task))
-        for serial, job in enumerate(found):
-            job.serial = serial
-        return found
+        return in_order([*found, *self.set_pieces(), *self.services(), *self.health_checks()])
 
     def stream(self, name: str) -> Iterator[Job]:
         """Large requests first, in the share that they had in the trace, then single ones and arrays of them until the number is full."""
@@ -245,6 +243,13 @@ class Requests:
                 shared |= {"project": project, "user": user, "labelled": True, "preemptible": False}
                 yield Job(run=f"health-{night}-{number}", task="", queue=queue, nodes=1, amount=1,
                           plan=[(dice.between(300, 900), "completed")], **shared)  # type: ignore[arg-type]  # fmt: skip
+
+
+def in_order(jobs: list[Job]) -> list[Job]:
+    jobs.sort(key=lambda job: (job.submit, job.run, job.task))
+    for serial, job in enumerate(jobs):
+        job.serial = serial
+    return jobs
 
 
 def pick(weighted: tuple[tuple[int, int], ...], dice: Dice) -> int:

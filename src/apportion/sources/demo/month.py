@@ -10,8 +10,9 @@ from apportion.sources.demo import shapes
 from apportion.sources.demo.calendar import Calendar
 from apportion.sources.demo.dice import Curve, Dice
 from apportion.sources.demo.fleet import MIG_LAYOUT, Node, build_fleet
-from apportion.sources.demo.jobs import VERBS, Job, Requests
+from apportion.sources.demo.jobs import VERBS, Job, Requests, in_order
 from apportion.sources.demo.organisation import CREWS, GENOMICS
+from apportion.sources.demo.planting import Planted, planted, planted_jobs
 from apportion.sources.demo.schedule import Attempt, Queue, Shelf, Upset
 
 RESERVED_NODES = 2
@@ -77,13 +78,14 @@ class Month:
     reserved: Interval
     reserved_nodes: list[Node]
     seed: int
+    planted: Planted | None = None  # where waste was asked for
 
     @property
     def reservation_account(self) -> str:
         return CREWS[GENOMICS].account("folding")
 
 
-def simulate(calendar: Calendar, seed: int, scale: Fraction) -> Month:
+def simulate(calendar: Calendar, seed: int, scale: Fraction, *, waste: bool = False) -> Month:
     nodes = build_fleet(scale)
     reserved = Interval(calendar.at(5, 8), calendar.at(24, 0))
     shelves = {name: shelves_of(name, nodes) for name in BASE_UNITS}
@@ -92,7 +94,8 @@ def simulate(calendar: Calendar, seed: int, scale: Fraction) -> Month:
         shelf.holder, shelf.reserved = CREWS[GENOMICS].team, reserved
     outage = Upset(calendar.at(14, 2, 20), 0, calendar.at(15, 8, 40), "node_fail")
     drain = Upset(calendar.at(20, 9), 6 * 3600, calendar.at(22, 17), "preempted")
-    jobs = Requests(calendar, seed, scale, widest=len(shelves["h100"]) - RESERVED_NODES - 2).all()
+    requests = Requests(calendar, seed, scale, widest=len(shelves["h100"]) - RESERVED_NODES - 2)
+    jobs = in_order([*requests.all(), *planted_jobs(requests)]) if waste else requests.all()
     upsets = {"h100": [outage], "a100": [drain]}
     attempts: list[Attempt] = []
     for name, found in shelves.items():
@@ -111,7 +114,9 @@ def simulate(calendar: Calendar, seed: int, scale: Fraction) -> Month:
     )
     works, held = account(attempts, jobs, window, seed)
     standings = list(standings_of(nodes, window, outage, drain, attempts))
-    return Month(calendar, nodes, works, held, standings, reserved, [shelf.node for shelf in held_nodes], seed)
+    told = [(attempt, work.workload) for attempt, work in zip(attempts, works, strict=True)]
+    known = planted(calendar, told, seed) if waste else None
+    return Month(calendar, nodes, works, held, standings, reserved, [shelf.node for shelf in held_nodes], seed, known)
 
 
 def shelves_of(queue: str, nodes: list[Node]) -> list[Shelf]:

@@ -40,7 +40,7 @@ def usage_table(month: Month, flows: Mapping[str, list[Flow]], source: str) -> p
     for held in month.held:
         where = (held.node.name, held.work.start, held.work.end)
         if held.gpu:
-            rows.append((held.work.workload, "gpu", *where, held.gpu, held.gpu_used))
+            rows += ((held.work.workload, "gpu", held.node.name, *look) for look in looks_of(held, month))
         if held.cpu:
             rows.append((held.work.workload, "cpu", *where, held.cpu, held.cpu_used))
             rows.append((held.work.workload, "memory", *where, held.memory_gib * GIB, None))
@@ -50,6 +50,15 @@ def usage_table(month: Month, flows: Mapping[str, list[Flow]], source: str) -> p
     for meter, found in flows.items():
         rows += [(flow.workload, meter, flow.resource, flow.start, flow.end, flow.amount, None) for flow in found]
     return table(USAGE, source, rows)
+
+
+def looks_of(held: Held, month: Month) -> Iterator[tuple[int, int, int, int | None]]:
+    """Start, end, held and used: one mean over the run, or look by look where waste was planted."""
+    if month.planted is None:
+        yield held.work.start, held.work.end, held.gpu, held.gpu_used
+        return
+    for start, end, share in month.planted.looks[held.work.workload]:
+        yield start, end, held.gpu, None if share is None else held.gpu * share // 1000
 
 
 def metered_from(held: Held, month: Month) -> int:
@@ -122,8 +131,16 @@ def cost_table(bill: Bill, source: str) -> pa.Table:
         row |= {"ServiceProviderName": row["ProviderName"]}
         numbers = {name: Decimal(row[name]) for name in FOCUS_NUMBERS if row.get(name)}
         said: dict[str, Any] = {name: row[name] for name in FOCUS_TEXT if row.get(name)} | numbers
-        bounds = zip(BOUNDS, (line.charge.start_s, line.charge.end_s, bill.billing.start_s, bill.billing.end_s), strict=True)
-        said |= {"status": "final", "line_id": line_id, "component": component(row), "Tags": pairs(line.tags), **dict(bounds)}
+        bounds = zip(
+            BOUNDS, (line.charge.start_s, line.charge.end_s, bill.billing.start_s, bill.billing.end_s), strict=True
+        )
+        said |= {
+            "status": "final",
+            "line_id": line_id,
+            "component": component(row),
+            "Tags": pairs(line.tags),
+            **dict(bounds),
+        }
         rows.append(tuple(said.get(name) for name in COST_LINES.names[1:]))
     return table(COST_LINES, source, rows)
 

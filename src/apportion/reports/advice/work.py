@@ -1,0 +1,123 @@
+"""What a rule looks at: one workload with what it held and used over the month and what that was charged, and what a rule finds in it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+
+from apportion.model.money import to_decimal, to_grains
+
+HOUR_S = 3600
+UNUSED = Fraction(3, 100)  # a mean at most so high is a driver's heartbeat, no work
+BUSY = Fraction(10, 100)  # a stretch above it did work
+START_S = HOUR_S  # imports, staging and compiling: not judged where more is known
+MEASURED = Fraction(1, 2)  # of what was held, at least so much must have been measured
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Base units of the meter over a time, all nodes together. `used` is None where any of it was not measured."""
+
+    start_s: int
+    end_s: int
+    held: int
+    used: int | None
+
+    @property
+    def seconds(self) -> int:
+        return self.end_s - self.start_s
+
+    @property
+    def share(self) -> Fraction | None:
+        return None if self.used is None or not self.held else Fraction(self.used, self.held)
+
+    @property
+    def is_busy(self) -> bool:
+        return self.share is not None and self.share > BUSY
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """`stretches` are those of the month, in order; `start_s` and `end_s` are the workload's own. `amounts` were charged, by currency."""
+
+    workload: str
+    run: str
+    name: str
+    team: str
+    project: str
+    user: str
+    outcome: str
+    start_s: int
+    end_s: int
+    unit: str
+    base: int  # base units of one unit
+    stretches: tuple[Stretch, ...]
+    amounts: Mapping[str, Decimal]
+    phase: str = ""
+    model: str = ""  # of the boards, where the nodes say so
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def owner(self) -> str:
+        return "/".join(filter(None, (self.team, self.project, self.user)))
+
+    @property
+    def seconds(self) -> int:
+        return sum(one.seconds for one in self.stretches)
+
+    @property
+    def held(self) -> int:
+        return held_in(self.stretches)
+
+    def hours(self, unit_seconds: int) -> Fraction:
+        return Fraction(unit_seconds, self.base * HOUR_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Which share of what the workload was charged could have been saved, at least and at most. `need`: what would have been enough, as the kind counts it."""
+
+    kind: str
+    work: Work
+    low: Fraction
+    high: Fraction
+    need: Fraction = Fraction(0)
+
+    def saving(self, currency: str) -> tuple[Decimal, Decimal]:
+        """At the price that its own hours had."""
+        grains = to_grains(self.work.amounts[currency])
+        low, high = (to_decimal(grains * part.numerator // part.denominator) for part in (self.low, self.high))
+        return low, high
+
+
+def held_in(stretches: Iterable[Stretch]) -> int:
+    """Unit-seconds."""
+    return sum(one.held * one.seconds for one in stretches)
+
+
+def used_in(stretches: Iterable[Stretch]) -> int:
+    """Unit-seconds of what was measured."""
+    return sum(one.used * one.seconds for one in stretches if one.used is not None)
+
+
+def mean(stretches: Sequence[Stretch]) -> Fraction | None:
+    """Used of what was held; None where too little was measured to say."""
+    measured = held_in(one for one in stretches if one.used is not None)
+    if not measured or measured < MEASURED * held_in(stretches):
+        return None
+    return Fraction(used_in(stretches), measured)
+
+
+def started(work: Work) -> tuple[Stretch, ...]:
+    """Without what began in its first hour, where more is known."""
+    return tuple(one for one in work.stretches if one.start_s >= work.start_s + START_S) or work.stretches
+
+
+def spared(gaps: Iterable[Sequence[Stretch]], work: Work) -> tuple[Fraction, Fraction]:
+    """Shares of what was held in some gaps: from an hour after each began, and from its beginning."""
+    late = whole = 0
+    for gap in gaps:
+        notice = gap[0].start_s + HOUR_S
+        whole += held_in(gap)
+        late += sum(one.held * max(0, one.end_s - max(one.start_s, notice)) for one in gap)
+    return Fraction(late, work.held), Fraction(whole, work.held)

@@ -1,0 +1,135 @@
+"""Waste on purpose, for those who test advice: known runs of every kind among honest ones that resemble them.
+
+Only where asked for (`waste`): the demo's own month is another. What is planted is told in `Planted.kinds` alone, never in a row of evidence.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from apportion.model.times import Interval
+from apportion.sources.demo.calendar import Calendar
+from apportion.sources.demo.courses import COURSES, LOOK_S
+from apportion.sources.demo.dice import Dice, running
+from apportion.sources.demo.jobs import Job, Requests
+from apportion.sources.demo.organisation import CREWS
+from apportion.sources.demo.schedule import Attempt
+
+UNSEEN = 30  # per mille of looks
+PATCHY, GAPS = 50, 400  # so many workloads are measured badly, and so many of their looks are missing
+HOURLY = 300  # per mille of workloads are known by the hour alone
+EACH: Final = 24  # of every kind in a month, waste or not
+QUEUES: Final = ((5, "h100"), (3, "a100"), (2, "l40s"))
+LEAST_S: Final = 4 * 3600  # what ran for less in the month is nobody's waste
+FAILURES = 3  # alike, before anybody calls it a habit
+
+
+class Plot(NamedTuple):
+    """`hours` is how long, in hours from and to; `at` the local hour of its submission, from and to; `waste` its kind, "" where it is honest."""
+
+    course: str
+    phase: str
+    hours: tuple[int, int]
+    at: tuple[int, int]
+    most: int  # boards
+    waste: str = ""
+
+
+ANY: Final = (0, 23)
+PLOTS: Final = (
+    Plot("idle", "training", (5, 60), ANY, 4, "idle"),
+    Plot("idle", "interactive", (8, 40), (9, 17), 1, "idle"),
+    Plot("hung", "training", (14, 60), ANY, 8, "hung"),
+    Plot("overnight", "interactive", (19, 40), (10, 15), 1, "overnight"),
+    Plot("small", "training", (6, 50), ANY, 1, "slice"),
+    Plot("small", "evaluation", (6, 20), ANY, 1, "slice"),
+    Plot("loading", "training", (6, 40), ANY, 1),
+    Plot("warm_up", "training", (8, 30), ANY, 8),
+    Plot("pauses", "training", (8, 40), ANY, 8),
+    Plot("bursts", "evaluation", (8, 30), ANY, 1),
+    Plot("waiting", "training", (12, 40), ANY, 8),
+    Plot("finishing", "training", (8, 30), ANY, 4),
+    Plot("session", "interactive", (14, 24), (12, 16), 1),
+    Plot("day", "interactive", (6, 8), (9, 15), 1),
+    Plot("idle", "evaluation", (1, 1), ANY, 1),  # a short try
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """`looks`: of each workload, from when to when which per mille of its boards were used, None where nobody looked. `kinds`: of what is waste."""
+
+    looks: Mapping[str, tuple[tuple[int, int, int | None], ...]]
+    kinds: Mapping[str, str]
+
+
+def planted_jobs(requests: Requests) -> list[Job]:
+    dice = Dice(requests.seed, "planted")
+    found = [job(requests, plot, f"{plot.course}-{plot.phase}-{n}", dice) for plot in PLOTS for n in range(EACH)]
+    return found + [one for n in range(EACH // 2) for one in failing(requests, n, dice)]
+
+
+def job(requests: Requests, plot: Plot, run: str, dice: Dice) -> Job:
+    queue = QUEUES[dice.choose(running([weight for weight, _ in QUEUES]))][1]
+    submit = requests.calendar.at(dice.between(2, 27), dice.between(*plot.at), dice.below(60))
+    shared = requests.describe(queue, dice.below(len(CREWS)), plot.phase, submit, dice)
+    shared |= {"labelled": True, "preemptible": False}
+    most = min(plot.most, 4) if queue == "l40s" else plot.most
+    amount = 2 ** dice.below(most.bit_length())
+    seconds = dice.between(plot.hours[0] * 3600, plot.hours[1] * 3600)
+    return Job(run=run, task="", queue=queue, nodes=1, amount=amount, plan=[(seconds, "completed")],
+               course=plot.course, waste=plot.waste, **shared)  # type: ignore[arg-type]  # fmt: skip
+
+
+def failing(requests: Requests, number: int, dice: Dice) -> Iterator[Job]:
+    """Each time at the same place; as it comes, carrying on; and at once, for a slip of the pen."""
+    plot = Plot("steady", "training", (2, 8), ANY, 8)
+    again = job(requests, plot, f"again-{number}", dice)
+    seconds = again.plan[0][0]
+    again.waste = "retries"
+    again.plan = [(seconds * dice.between(98, 102) // 100, "failed") for _ in range(dice.between(3, 5))]
+    again.plan += [(seconds * 3, "completed")] if dice.happens(500) else []
+    onward = job(requests, plot, f"onward-{number}", dice)
+    onward.plan = [(dice.between(2 * 3600, 14 * 3600), "failed") for _ in range(dice.between(2, 4))] + onward.plan
+    slip = job(requests, plot, f"slip-{number}", dice)
+    slip.plan = [(dice.between(300, 310), "failed") for _ in range(3)] + slip.plan
+    yield from (again, onward, slip)
+
+
+def planted(calendar: Calendar, attempts: Sequence[tuple[Attempt, str]], seed: int) -> Planted:
+    """How every attempt, told with its id, went: by its job's course, else as honest work of its phase does."""
+    dice = Dice(seed, "courses")
+    looks, kinds = {}, {}
+    for attempt, workload in attempts:
+        if attempt.job.queue == "cpu":
+            continue
+        looks[workload] = tuple(looked(calendar, attempt, dice))
+        if is_waste(attempt, calendar.month):
+            kinds[workload] = attempt.job.waste
+    return Planted(looks, kinds | retried(attempts, calendar.month))
+
+
+def looked(calendar: Calendar, attempt: Attempt, dice: Dice) -> Iterator[tuple[int, int, int | None]]:
+    starts = range(attempt.start, attempt.end, LOOK_S)
+    honest = {"interactive": "session", "inference": "requests"}.get(attempt.job.phase, "steady")
+    shares = COURSES[attempt.job.course or honest](dice, [calendar.local(start).hour for start in starts])
+    unseen = GAPS if dice.happens(PATCHY) else UNSEEN
+    together = 2 if dice.happens(HOURLY) else 1
+    for first in range(0, len(starts), together):
+        some = shares[first : first + together]
+        end = min(starts[first] + together * LOOK_S, attempt.end)
+        yield starts[first], end, None if dice.happens(unseen) else sum(some) // len(some)
+
+
+def is_waste(attempt: Attempt, month: Interval) -> bool:
+    within = Interval(attempt.start, attempt.end).clip(month)
+    return attempt.job.waste not in ("", "retries") and within.seconds >= LEAST_S
+
+
+def retried(attempts: Sequence[tuple[Attempt, str]], month: Interval) -> dict[str, str]:
+    """Every failure after the first, where there are enough of them."""
+    runs: dict[str, list[tuple[Attempt, str]]] = {}
+    for attempt, workload in attempts:
+        if attempt.job.waste == "retries" and attempt.outcome == "failed" and attempt.start >= month.start_s:
+            runs.setdefault(attempt.job.run, []).append((attempt, workload))
+    return {workload: "retries" for found in runs.values() if len(found) >= FAILURES for _, workload in found[1:]}
