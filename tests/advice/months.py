@@ -1,0 +1,88 @@
+"""Months with planted waste, and the runs in them as the rules see them. What is planted is known here alone."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from apportion.engine.plan import World
+from apportion.model.meters import GPU
+from apportion.model.rows import empty
+from apportion.model.times import Interval, parse_period
+from apportion.policy.load import load_policy
+from apportion.reports.advice.kinds import KINDS
+from apportion.reports.advice.work import Finding, Work
+from apportion.sources.demo import make_demo
+from apportion.sources.demo.tables import capacity_table, usage_table, workload_table
+from apportion.verbs.advise import Charged, works_of
+
+SCALE = "0.02"
+PERIOD = parse_period("2026-10")
+ZONE = ZoneInfo("America/Los_Angeles")
+POLICY = files("apportion.sources.demo") / "policy.yaml"
+SETTINGS = """\
+[project]
+name = "planted"
+policy = "policy.yaml"
+
+[[sources]]
+name = "demo"
+kind = "demo"
+seed = {seed}
+scale = "{scale}"
+waste = true
+"""
+
+
+def write_planted(folder: Path, seed: int) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "policy.yaml").write_text(POLICY.read_text("utf-8"), "utf-8")
+    (folder / "apportion.toml").write_text(SETTINGS.format(seed=seed, scale=SCALE), "utf-8")
+    return folder
+
+
+def planted_in(seed: int) -> Mapping[str, str]:
+    planted = make_demo(seed=seed, scale=SCALE, waste=True).month.planted
+    assert planted is not None
+    return planted.kinds
+
+
+def works_in(seed: int) -> list[Work]:
+    """Every run that held a GPU for an hour, at a dollar an hour."""
+    demo = make_demo(seed=seed, scale=SCALE, waste=True)
+    usage = usage_table(demo.month, demo.flows, "demo")
+    world = World(
+        PERIOD,
+        load_policy(POLICY.read_text("utf-8")),
+        empty("cost_lines"),
+        usage,
+        capacity_table(demo.month, "demo"),
+        empty("reservations"),
+        workload_table(demo.month, demo.flows, "demo"),
+    )
+    hours: dict[str, Fraction] = defaultdict(Fraction)
+    for row in usage.to_pylist():
+        if row["meter"] == "gpu":
+            within = Interval(row["start_s"], row["end_s"]).clip(PERIOD.interval(ZONE)).seconds
+            hours[row["workload"]] += Fraction(row["allocated"] * within, GPU * 3600)
+    some = {name: held for name, held in hours.items() if held >= 1}
+    paid = {name: Decimal(held.numerator) / Decimal(held.denominator) for name, held in some.items()}
+    return works_of(world, {name: Charged(("team", "", ""), "GPU", {"USD": amount}) for name, amount in paid.items()})
+
+
+Score = tuple[int, int, int]  # found, planted, both
+
+
+def scores(found: Sequence[Finding], planted: Mapping[str, str]) -> dict[str, Score]:
+    """By kind, and all of them together."""
+    ours = {(one.work.workload, one.kind) for one in found}
+    truth = set(planted.items())
+    by_kind = {
+        kind: tuple(sum(one[1] == kind for one in some) for some in (ours, truth, ours & truth)) for kind in KINDS
+    }
+    return {kind: (a, b, c) for kind, (a, b, c) in by_kind.items()} | {
+        "overall": (len(ours), len(truth), len(ours & truth))
+    }
