@@ -10,6 +10,8 @@ DAY_H = 10  # of a working day's session
 MIG = {"A100", "H100", "H200", "H800", "A800", "H20", "GH200", "B200"}  # boards cut in sevenths
 PROFILES = {Fraction(1, 7): "1g.10gb", Fraction(2, 7): "2g.20gb", Fraction(3, 7): "3g.40gb"}  # of boards with 80 GB
 
+FITS = "   # if its memory fits"
+
 
 def remedy(found: Finding) -> str:
     """For the scheduler that the workload's labels speak of."""
@@ -57,6 +59,6 @@ def limited(hours: int, pod: bool) -> str:
 
 def sliced(found: Finding, pod: bool) -> str:
     if not any(found.work.model.upper().startswith(model) or f"-{model}" in found.work.model.upper() for model in MIG):
-        return "resources: {limits: {nvidia.com/gpu.shared: 1}}" if pod else "sbatch --gres=shard:1 JOB.sh"
+        return f"resources: {{limits: {{nvidia.com/gpu.shared: 1}}}}{FITS}" if pod else f"sbatch --gres=shard:1 JOB.sh{FITS}"
     profile = PROFILES[found.need]
-    return f"resources: {{limits: {{nvidia.com/mig-{profile}: 1}}}}" if pod else f"sbatch --gres=gpu:{profile}:1 JOB.sh"
+    return f"resources: {{limits: {{nvidia.com/mig-{profile}: 1}}}}{FITS}" if pod else f"sbatch --gres=gpu:{profile}:1 JOB.sh{FITS}"
