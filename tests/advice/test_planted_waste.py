@@ -9,7 +9,7 @@ import pytest
 import apportion
 from apportion.reports.advice.kinds import KINDS, findings
 from apportion.sources.demo import read
-from apportion.verbs.advise import found_in, with_charges
+from apportion.verbs.advise import gathered, with_charges
 from apportion.verbs.report import read_record
 from tests.advice.months import PERIOD, SCALE, ZONE, planted_in, scores, works_in, write_planted
 
@@ -47,7 +47,7 @@ def test_from_files_to_advice(tmp_path: Path) -> None:
     apportion.ingest(project)
     apportion.apply(project, PERIOD, made=apportion.plan(project, PERIOD).plan)
     record = with_charges(project, read_record(project, [PERIOD]), PERIOD)
-    found = found_in(project, PERIOD, record)
+    found = findings(*gathered(project, PERIOD, record))
     count, planted, both = scores(found, planted_in(seed))["overall"]
     print(f"through the books: {count} found, {planted} planted, {both} both")
     assert both / count >= PRECISION

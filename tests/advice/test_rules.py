@@ -4,21 +4,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from apportion.model.meters import GPU
+from apportion.model.rows import POSTINGS
 from apportion.model.times import Interval
 from apportion.reports.advice.kinds import findings
 from apportion.reports.advice.pieces import advice, pieces
 from apportion.reports.advice.remedies import remedy
 from apportion.reports.advice.work import Finding, Stretch, Work
+from apportion.reports.report import Record
 from apportion.verbs.advise import sweep
 
 UTC = ZoneInfo("UTC")
 NOON = 1_790_856_000  # 2026-10-01T12:00:00Z
 HOUR = 3600
+RECORD = Record("2026-10", POSTINGS.empty_table(), "head")
 
 
 def work(shares: Sequence[float | None], workload: str = "w", boards: int = 1, **more: object) -> Work:
@@ -106,7 +110,7 @@ def attempts(*hours: float, outcome: str = "failed", apart_s: int = 300) -> list
 
 def test_failures_alike() -> None:
     found = findings(attempts(5.0, 5.1, 4.9, 5.0), UTC)
-    assert [(one.kind, one.work.workload, one.low, one.high) for one in found] == [
+    assert [(one.kind, one.work.workload, int(one.low), int(one.high)) for one in found] == [
         ("retries", "a1", 0, 1),
         ("retries", "a2", 1, 1),
         ("retries", "a3", 1, 1),
@@ -137,17 +141,20 @@ def test_what_two_pieces_claim_counts_once() -> None:
     run = work([0.2] * 6 + [0.0] * 14 + [0.2] * 2, phase="interactive")
     made = pieces(findings([run, work([0.0] * 10, "other", name="train-y")], UTC))
     assert [one.kind for one in made] == ["slice", "overnight", "idle"]
-    report = advice("2026-10", made, "")
-    low, high = report.sections[0].totals[7], report.sections[0].totals[8]
+    (section,) = advice("2026-10", made, RECORD, [run]).sections
+    low, high = section.totals[7], section.totals[8]
+    assert section.bill == high
+    assert section.rows[-1][0] == "(told twice)"
+    assert (section.rows[-1][7], section.rows[-1][8]) == (-made[1].low, -made[1].high)
     slice_, night, idle = made
     assert slice_.high > night.high
-    assert night.counted == (0, 0)
+    assert night.counted == (Decimal(0), Decimal(0))
     assert (low, high) == (slice_.low + idle.low, slice_.high + idle.high)
     assert high < sum(one.high for one in made)
 
 
 def test_no_work_no_advice() -> None:
-    made = advice("2026-10", pieces([]), "head")
+    made = advice("2026-10", pieces([]), RECORD, [])
     assert made.title == "Nothing that was measured in 2026-10 calls for advice."
     assert made.sections == ()
 
@@ -170,12 +177,14 @@ def test_names_of_others_are_quoted_in_commands() -> None:
 )
 def test_a_slice_is_asked_for_where_boards_have_them(model: str, labels: dict[str, str], expected: str) -> None:
     run = work([0.2] * 8, model=model, labels=labels)
-    assert remedy(Finding("slice", run, Fraction(0), Fraction(1), Fraction(2, 7))) == f"{expected}   # if its memory fits"
+    assert (
+        remedy(Finding("slice", run, Fraction(0), Fraction(1), Fraction(2, 7))) == f"{expected}   # if its memory fits"
+    )
 
 
 def test_nodes_are_swept_together() -> None:
     month = Interval(NOON, NOON + 350)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"start_s": NOON, "end_s": NOON + 100, "allocated": 8, "used": 4},
         {"start_s": NOON + 50, "end_s": NOON + 150, "allocated": 8, "used": None},
         {"start_s": NOON + 300, "end_s": NOON + 400, "allocated": 2, "used": 2},
@@ -187,3 +196,12 @@ def test_nodes_are_swept_together() -> None:
         Stretch(NOON + 100, NOON + 150, 8, None),
         Stretch(NOON + 300, NOON + 350, 2, 2),
     ]
+
+
+def test_what_the_evidence_cannot_tell_is_said() -> None:
+    mean = replace(work([0.5]), stretches=(Stretch(NOON, NOON + 5 * HOUR, GPU, GPU // 2),))
+    made = advice("2026-10", [], RECORD, [work([0.5, 0.5, None, 0.5, 0.5]), mean])
+    assert made.notes == (
+        "10.0 % of the hours held were not measured: nothing is said about them.",
+        "Of 1 of 2 workloads only a mean over the run is known: hung, overnight and slice need use over time.",
+    )

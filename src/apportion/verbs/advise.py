@@ -20,7 +20,7 @@ from apportion.model.meters import GPU, METERS
 from apportion.model.times import Interval, Period
 from apportion.reports.advice.kinds import KINDS, findings
 from apportion.reports.advice.pieces import advice, pieces
-from apportion.reports.advice.work import HOUR_S, Finding, Stretch, Work
+from apportion.reports.advice.work import HOUR_S, Stretch, Work
 from apportion.reports.report import Record, Report
 from apportion.reports.sums import total
 from apportion.verbs.engines import backend_of
@@ -61,8 +61,10 @@ def advise(
     """`where` as in other reports, `kinds` of advice: all unless given."""
     period = as_period(period)
     record = only(with_charges(project, read_record(project, [period]), period), read_filters(where), "held")
-    found = found_in(project, period, record, known_kinds(kinds), step)
-    return advice(str(period), pieces(found), record.head, record.policies)
+    wanted = known_kinds(kinds)
+    works, zone = gathered(project, period, record, step)
+    step("looking for waste", 0, 0)
+    return advice(str(period), pieces(findings(works, zone, wanted)), record, works)
 
 
 def known_kinds(kinds: Sequence[str]) -> Sequence[str]:
@@ -74,19 +76,14 @@ def known_kinds(kinds: Sequence[str]) -> Sequence[str]:
     return kinds or tuple(KINDS)
 
 
-def found_in(
-    project: Project, period: Period, record: Record, kinds: Sequence[str] = tuple(KINDS), step: Step = silent
-) -> list[Finding]:
-    """What the rules find among the workloads that the record was charged for."""
+def gathered(project: Project, period: Period, record: Record, step: Step = silent) -> tuple[list[Work], ZoneInfo]:
+    """The workloads that the record was charged for, and the zone of its nights."""
     charged = charged_in(record)
-    if not charged:
-        return []
     step(f"reading the evidence of {period}", 0, 0)
     ground, backend = ground_of(project, period), backend_of(project)
     own = parts_of(project, period, ground.policy, ground.pins)[""]
     world = build_world(project, period, own, ground.pins, backend)
-    step("looking for waste", 0, 0)
-    return findings(works_of(world, charged), ZoneInfo(ground.policy.time_zone), kinds)
+    return works_of(world, charged), ZoneInfo(ground.policy.time_zone)
 
 
 def with_charges(project: Project, record: Record, period: Period) -> Record:
@@ -165,7 +162,7 @@ def usage_of(world: World, ids: pa.Array) -> Mapping[str, list[Row]]:
     )
     rows = rows.filter(pc.is_in(rows["meter"], pa.array(METERED)))
     found: dict[str, list[Row]] = defaultdict(list)
-    for row in rows.filter(pc.is_in(rows["workload"], ids)).to_pylist():
+    for row in rows.filter(pc.is_in(rows["workload"], ids)).drop_columns("source").to_pylist():
         found[row["workload"]].append(row)
     return found
 

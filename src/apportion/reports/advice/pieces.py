@@ -2,20 +2,21 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
 from apportion.reports.advice.kinds import KINDS
 from apportion.reports.advice.remedies import remedy
-from apportion.reports.advice.work import Finding, used_in
+from apportion.reports.advice.slices import LONGEST_LOOK_S
+from apportion.reports.advice.work import Finding, Work, held_in, used_in
 from apportion.reports.held import places
-from apportion.reports.report import Cell, Column, Report
-from apportion.reports.sums import section, total
-from apportion.reports.words import counted, shown
+from apportion.reports.report import Cell, Column, Record, Report
+from apportion.reports.sums import less, section, total
+from apportion.reports.words import counted, percent, shown
 
 FEW, TOLD = 20, 3
-OTHERS = "(others)"
+OTHERS, TWICE = "(others)", "(told twice)"
 COLUMNS = (
     Column("kind", "advice"),
     Column("name", "name"),
@@ -32,7 +33,7 @@ COLUMNS = (
 )
 NOTE = (
     "A saving is what the hours were charged: it is cash once they are given back, and room for others' work before. "
-    "Where several speak of one workload, the total counts the greatest alone."
+    "Where several pieces speak of one workload, the greatest alone counts."
 )
 
 
@@ -117,29 +118,13 @@ def range_of(savings: Sequence[tuple[Decimal, Decimal]]) -> tuple[Decimal, Decim
     return total(low for low, _ in savings), total(high for _, high in savings)
 
 
-def advice(period: str, made: Sequence[Piece], head: str, policies: tuple[str, ...] = ()) -> Report:
+def advice(period: str, made: Sequence[Piece], record: Record, works: Sequence[Work]) -> Report:
     """The first so many pieces of each currency, and how to act on the first of them."""
     sections, sentences, notes = [], [], []
     for currency in sorted({one.currency for one in made}):
         own = [one for one in made if one.currency == currency]
-        rows = [one.cells() for one in own[:FEW]]
-        if rest := own[FEW:]:
-            low, high = range_of([(one.low, one.high) for one in rest])
-            runs = sum(one.runs for one in rest)
-            rows.append(
-                {
-                    "kind": OTHERS,
-                    "name": counted(len(rest), "piece"),
-                    "owner": "",
-                    "runs": runs,
-                    "low": low,
-                    "high": high,
-                }
-            )
         low, high = range_of([one.counted for one in own])
-        footed = section(currency, high, COLUMNS, rows)
-        foot = {"low": low, "high": high}
-        sections.append(replace(footed, totals=tuple(foot.get(column.name) for column in COLUMNS)))
+        sections.append(section(currency, high, COLUMNS, rows_of(own)))
         sentences.append(f"{shown(low, currency)} to {shown(high, currency)}")
         notes += [f"{number}. {one.what} {one.owner} can: {one.do}" for number, one in enumerate(own[:TOLD], 1)]
     title = (
@@ -147,7 +132,43 @@ def advice(period: str, made: Sequence[Piece], head: str, policies: tuple[str, .
         if made
         else f"Nothing that was measured in {period} calls for advice."
     )
+    notes += [*([NOTE] if made else []), *known(works)]
     more = {"advice": [one.value() for one in made]}
-    return Report(
-        "advice", title, period, COLUMNS, tuple(sections), head, policies, (*notes, *([NOTE] if made else [])), more
-    )
+    return Report("advice", title, period, COLUMNS, tuple(sections), record.head, record.policies, tuple(notes), more)
+
+
+def rows_of(own: Sequence[Piece]) -> list[dict[str, Cell]]:
+    """Those of one currency; together they are what counts."""
+    rows, rest = [one.cells() for one in own[:FEW]], own[FEW:]
+    whole, counts = range_of([(one.low, one.high) for one in own]), range_of([one.counted for one in own])
+    if rest:
+        low, high = range_of([(one.low, one.high) for one in rest])
+        rows.append(
+            {
+                "kind": OTHERS,
+                "name": counted(len(rest), "piece"),
+                "runs": sum(one.runs for one in rest),
+                "low": low,
+                "high": high,
+            }
+        )
+    if whole != counts:
+        low, high = (less(once, often) for once, often in zip(counts, whole, strict=True))
+        rows.append({"kind": TWICE, "low": low, "high": high})
+    return rows
+
+
+def known(works: Sequence[Work]) -> list[str]:
+    """What the evidence cannot tell."""
+    held = sum(work.held for work in works)
+    unseen = sum(held_in(one for one in work.stretches if one.used is None) for work in works)
+    means = sum(len(work.stretches) == 1 and work.seconds > LONGEST_LOOK_S for work in works)
+    notes = []
+    if unseen:
+        notes.append(
+            f"{percent(places(Fraction(unseen, held)))} of the hours held were not measured: nothing is said about them."
+        )
+    if means:
+        runs = f"{means:,} of {counted(len(works), 'workload')}"
+        notes.append(f"Of {runs} only a mean over the run is known: hung, overnight and slice need use over time.")
+    return notes

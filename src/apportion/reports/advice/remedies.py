@@ -59,6 +59,14 @@ def limited(hours: int, pod: bool) -> str:
 
 def sliced(found: Finding, pod: bool) -> str:
     if not any(found.work.model.upper().startswith(model) or f"-{model}" in found.work.model.upper() for model in MIG):
-        return f"resources: {{limits: {{nvidia.com/gpu.shared: 1}}}}{FITS}" if pod else f"sbatch --gres=shard:1 JOB.sh{FITS}"
+        return (
+            f"resources: {{limits: {{nvidia.com/gpu.shared: 1}}}}{FITS}"
+            if pod
+            else f"sbatch --gres=shard:1 JOB.sh{FITS}"
+        )
     profile = PROFILES[found.need]
-    return f"resources: {{limits: {{nvidia.com/mig-{profile}: 1}}}}{FITS}" if pod else f"sbatch --gres=gpu:{profile}:1 JOB.sh{FITS}"
+    return (
+        f"resources: {{limits: {{nvidia.com/mig-{profile}: 1}}}}{FITS}"
+        if pod
+        else f"sbatch --gres=gpu:{profile}:1 JOB.sh{FITS}"
+    )
