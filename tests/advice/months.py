@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -15,7 +16,7 @@ from apportion.model.times import Interval, parse_period
 from apportion.policy.load import load_policy
 from apportion.reports.advice.kinds import KINDS
 from apportion.reports.advice.work import Finding, Work
-from apportion.sources.demo import make_demo
+from apportion.sources.demo import Demo, make_demo
 from apportion.sources.demo.tables import capacity_table, usage_table, workload_table
 from apportion.verbs.advise import Charged, works_of
 
@@ -44,15 +45,20 @@ def write_planted(folder: Path, seed: int) -> Path:
     return folder
 
 
+@cache
+def demo_of(seed: int) -> Demo:
+    return make_demo(seed=seed, scale=SCALE, waste=True)
+
+
 def planted_in(seed: int) -> Mapping[str, str]:
-    planted = make_demo(seed=seed, scale=SCALE, waste=True).month.planted
+    planted = demo_of(seed).month.planted
     assert planted is not None
     return planted.kinds
 
 
 def works_in(seed: int) -> list[Work]:
     """Every run that held a GPU for an hour, at a dollar an hour."""
-    demo = make_demo(seed=seed, scale=SCALE, waste=True)
+    demo = demo_of(seed)
     usage = usage_table(demo.month, demo.flows, "demo")
     world = World(
         PERIOD,
