@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from apportion.verbs.erase import erase
     from apportion.verbs.explain import explain
     from apportion.verbs.fairness import fairness
+    from apportion.verbs.fit import fit
     from apportion.verbs.focus import export_focus
     from apportion.verbs.gc import gc
     from apportion.verbs.ingest import ingest
@@ -52,10 +53,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "apply", "audit", "backup", "budgets", "check",
-    "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "erase", "explain", "export_focus", "export_journal", "fairness", "gc",
-    "ingest", "init", "journal", "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "propose", "quotas", "report", "restore",
-    "say", "set_budget", "settle", "split", "verify", "whatif",
+    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "apply", "audit", "backup", "budgets",
+    "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "erase", "explain", "export_focus", "export_journal",
+    "fairness", "fit", "gc", "ingest", "init", "journal", "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "propose",
+    "quotas", "report", "restore", "say", "set_budget", "settle", "split", "verify", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}

@@ -53,6 +53,14 @@ class Running:
         found = self.settled.get(name)
         return UNKNOWN if found is None else CARRIED if found.price is None else ESTIMATED
 
+    @property
+    def bases(self) -> dict[str, str]:
+        return {name: self.basis_of(name) for name in self.policy.pools}
+
+    @property
+    def has_prices(self) -> bool:
+        return bool({BILLED, LISTED, ESTIMATED} & set(self.bases.values()))
+
     def made(self, rows: pa.Table) -> Estimate:
         pools = tuple(pool_basis(self, name) for name in self.policy.pools)
         return Estimate(self.period, self.today, rows, pools, self.sources, self.policy.currency, short(self.policy))
@@ -62,8 +70,14 @@ def live(project: Project, today: date, step: Step = silent) -> Estimate:
     """Of the newest month that has usage until `today`."""
     pins = pins_of(project)
     running = running_month(project, today, pins, step)
+    step(f"estimating {running.period}", 0, 0)
+    return estimate_of(running, plan_of(project, running, pins) if running.has_prices else None)
+
+
+def estimate_of(running: Running, plan: Plan | None) -> Estimate:
+    """`plan` is None where no pool has a price."""
     until = running.made(ROWS.empty_table()).complete_to
-    rows = pa.concat_tables([planned(project, running, pins, step), *carried(running, until)])
+    rows = pa.concat_tables([planned(running, plan) if plan else ROWS.empty_table(), *carried(running, until)])
     rows = rows.filter(pc.less_equal(rows["day"], pa.scalar(running.today, pa.date32())))
     rows = rows.filter(pc.not_equal(rows["reason"], "rounding"))  # it makes plans add up to bills, and here is none
     return running.made(without_guessed_idle(rows, until))
@@ -106,13 +120,10 @@ def newest(project: Project, pins: Pins, today: date) -> Period:
     return Period(day.year, day.month)
 
 
-def planned(project: Project, running: Running, pins: Pins, step: Step) -> pa.Table:
+def planned(running: Running, plan: Plan) -> pa.Table:
     """What the engine makes of the bills that came and of what stands in for the others."""
-    bases = {name: running.basis_of(name) for name in running.policy.pools}
-    if not {BILLED, LISTED, ESTIMATED} & set(bases.values()):
-        return ROWS.empty_table()
-    step(f"estimating {running.period}", 0, 0)
-    postings = plan_of(project, running, pins).postings
+    postings = plan.postings
+    bases = running.bases
     names = {bill: basis for pool, basis in bases.items() for bill in bill_names(pool, running.period, running.policy)}
     coded = postings["bill"].combine_chunks().dictionary_encode()
     said = pa.array([names.get(bill, BILLED) for bill in coded.dictionary.to_pylist()], pa.string())

@@ -104,12 +104,13 @@ class Counting:
     quota: Quota
     days: tuple[date, date] | None
 
-    def used(self, record: Record, month: Period) -> Fraction:
+    def used(self, record: Record, month: Period, flows: pa.Table | None = None) -> Fraction:
+        """`flows` are charges that are not in the books, of a month that is estimated."""
         if self.quota.money is not None:
             rows = self.mine(record.posted)
             rows = rows.filter(pc.equal(rows["currency"], self.policy.currency))
             return Fraction(sum(map(to_grains, rows["amount"].to_pylist())), GRAIN)
-        return self.hours(record) if self.quota.hours is not None else self.flow(month)
+        return self.hours(record) if self.quota.hours is not None else self.flow(month, flows)
 
     def mine(self, rows: pa.Table) -> pa.Table:
         quota = self.quota
@@ -147,11 +148,13 @@ class Counting:
             of_pool[currency] = of_pool.get(currency, Fraction(0)) + held
         return sum((max(some.values()) for some in sums.values()), Fraction(0))
 
-    def flow(self, month: Period) -> Fraction:
+    def flow(self, month: Period, flows: pa.Table | None = None) -> Fraction:
         """A workload's amount stands with every bill and component of its pool: it counts once."""
         keys = ["pool", "day", "team", "project", "user", "workload"]
         where = (pc.field("period") == str(month)) & pc.field("pool").isin(self.pools)
-        rows = self.mine(self.project.books.scan("charges", columns=[*keys, "unit_seconds"], where=where))
+        if flows is None:
+            flows = self.project.books.scan("charges", columns=[*keys, "unit_seconds"], where=where)
+        rows = self.mine(flows.filter(pc.is_in(flows["pool"], pa.array(self.pools, pa.string()))))
         once = rows.group_by(keys).aggregate([("unit_seconds", "max")])
         sums = once.group_by("pool").aggregate([("unit_seconds_max", "sum")]).to_pylist()
         return sum(
