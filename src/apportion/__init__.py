@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from apportion.verbs.demo import demo
     from apportion.verbs.dispute import dispute, disputes, open_dispute, say, settle
     from apportion.verbs.draft import adopt, draft, drafts, drop, propose
+    from apportion.verbs.enforce import apply_enforcement, enforce, undo_enforcement
     from apportion.verbs.erase import erase
     from apportion.verbs.explain import explain
     from apportion.verbs.fairness import fairness
@@ -53,17 +54,17 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "apply", "audit", "backup", "budgets",
-    "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "erase", "explain", "export_focus", "export_journal",
-    "fairness", "fit", "gc", "ingest", "init", "journal", "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "propose",
-    "quotas", "report", "restore", "say", "set_budget", "settle", "split", "verify", "whatif",
+    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "apply", "apply_enforcement", "audit",
+    "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "enforce", "erase", "explain",
+    "export_focus", "export_journal", "fairness", "fit", "gc", "ingest", "init", "journal", "ledger", "method", "methods", "nodes", "open_dispute",
+    "open_project", "plan", "propose", "quotas", "report", "restore", "say", "set_budget", "settle", "split", "undo_enforcement", "verify", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}
 _FILES = {
     "open_project": "project", "restore": "backup", "method": "methods", "export_journal": "journal", "export_focus": "focus",
     "disputes": "dispute", "open_dispute": "dispute", "say": "dispute", "settle": "dispute", "budgets": "budget", "set_budget": "budget", "quotas": "quota",
-    "adopt": "draft", "drafts": "draft", "drop": "draft", "propose": "draft",
+    "adopt": "draft", "drafts": "draft", "drop": "draft", "propose": "draft", "apply_enforcement": "enforce", "undo_enforcement": "enforce",
 }  # fmt: skip
 
 

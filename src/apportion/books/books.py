@@ -349,6 +349,11 @@ class Books:
         with spoken(), writing(self.engine) as connection:
             return note_once(connection, what, detail)
 
+    def noted(self, what: str, detail: str, why: str = "") -> None:
+        """A deed outside the books that may be done again."""
+        with spoken(), writing(self.engine) as connection:
+            note(connection, what, detail, why)
+
     def would_erase(self, asked: Asked) -> Erased:
         with spoken():
             return look(self.evidence, self.names, asked)
