@@ -116,13 +116,13 @@ def pace(used: Used, today: date) -> int:
 
 def account_changes(rung: Rung, now: Standing, demote: str) -> Iterator[Change]:
     """New jobs go to the team's QOS, or where it is demoted to the other one, which the account may use then too."""
-    for account in rung.accounts:
-        lower = demote if rung.reached("demote") and demote in now.qos else ""
-        for qos in filter(None, (rung.qos, lower)):
-            if not now.may_use(account, qos):
-                yield Change(slurm.ACCOUNT, account, {slurm.MEMBER: ""}, {slurm.MEMBER: qos})
-        before = now.set_of(slurm.ACCOUNT, account, [slurm.DEFAULT])
-        yield from differing(slurm.ACCOUNT, account, before, {slurm.DEFAULT: lower or rung.qos})
+    lower = demote if rung.reached("demote") and demote in now.qos else ""
+    for own in filter(None, map(now.account, rung.accounts)):
+        sign = "" if own.is_assigned else "+"
+        new = [sign + qos for qos in filter(None, (rung.qos, lower)) if qos not in own.allowed]
+        members = ",".join(slurm.entries(",".join([own.members, *new])))
+        wanted = {slurm.MEMBERS: members, slurm.DEFAULT: lower or rung.qos}
+        yield from differing(slurm.ACCOUNT, own.account, now.set_of(slurm.ACCOUNT, own.account, list(wanted)), wanted)
 
 
 def differing(kind: str, name: str, before: Mapping[str, str] | None, after: Mapping[str, str]) -> Iterator[Change]:
@@ -135,26 +135,14 @@ def differing(kind: str, name: str, before: Mapping[str, str] | None, after: Map
 
 
 def undoing(applied: Sequence[Plan], now: Standing) -> Plan:
-    """Back to the values before the first of these plans: defaults, then what accounts may use, then what was set of each QOS or made."""
+    """Back to the values before the first of these plans: accounts first, then what was set of each QOS or made."""
     first: dict[tuple[str, str], dict[str, str] | None] = {}
-    members: set[tuple[str, str]] = set()
     for change in (change for plan in applied for change in plan.changes):
-        if change.after and slurm.MEMBER in change.after:
-            members.add((change.name, change.after[slurm.MEMBER]))
-        elif change.before is None:
-            first.setdefault((change.kind, change.name), None)
-        elif (known := first.setdefault((change.kind, change.name), {})) is not None:
-            first[change.kind, change.name] = {**change.before, **known}
-    back = {key: tuple(returning(*key, values, now)) for key, values in sorted(first.items())}
-    defaults, own = (
-        [one for (of, _), some in back.items() if of == kind for one in some] for kind in (slurm.ACCOUNT, slurm.QOS)
-    )
-    left = [
-        Change(slurm.ACCOUNT, account, {slurm.MEMBER: qos}, {slurm.MEMBER: ""})
-        for account, qos in sorted(members)
-        if now.may_use(account, qos)
-    ]
-    return Plan(now.cluster, (*defaults, *left, *own), warnings=tuple(orphaned(own, now)), undo=True)
+        key = (change.kind, change.name)
+        known = first.get(key, {})
+        first[key] = None if change.before is None or known is None else {**change.before, **known}
+    changes = [one for key, values in sorted(first.items()) for one in returning(*key, values, now)]
+    return Plan(now.cluster, tuple(changes), warnings=tuple(orphaned(changes, now)), undo=True)
 
 
 def returning(kind: str, name: str, values: Mapping[str, str] | None, now: Standing) -> Iterator[Change]:
@@ -182,14 +170,8 @@ def is_due(change: Change, now: Standing) -> bool:
 
 def stands_as(change: Change, values: Mapping[str, str] | None, now: Standing) -> bool:
     """Whether all that a change is about has these values now."""
-    other = change.before or change.after or {}
-    if slurm.MEMBER in other:
-        qos = other[slurm.MEMBER] or (change.after or {}).get(slurm.MEMBER, "")
-        return now.may_use(change.name, qos) is bool(values and values.get(slurm.MEMBER))
-    found = now.set_of(change.kind, change.name, list(other))
-    if values is None or found is None:
-        return values is None and found is None
-    return all(found.get(key, "") == value for key, value in values.items())
+    found = now.set_of(change.kind, change.name, list(values or {}))
+    return found == (None if values is None else dict(values))
 
 
 def warnings(rungs: Sequence[Rung], now: Standing, demote: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Slurm's own limits: what is set now, in its own words, and the words that change it. Only here are its commands called."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from apportion.sources.slurm.asked import config, text
 
 QOS, ACCOUNT = "qos", "account"
 MINUTES, AT_ONCE, SUBMITTED, FLAGS = "GrpTRESMins=gres/gpu", "GrpTRES=gres/gpu", "GrpSubmitJobs", "Flags"
-MEMBER, DEFAULT = "QOS", "DefaultQOS"
+MEMBERS, DEFAULT = "QOS", "DefaultQOS"
 GPU = "gres/gpu"
 USED = re.compile(r"^QOS=(\S+)\(\d+\) .*? GrpTRESMins=\S*?(?<![^,=])gres/gpu=(?:N|\d+)\((\d+)\)")
 
@@ -26,34 +26,54 @@ class Change:
     after: Mapping[str, str] | None
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """Of sacctmgr."""
+    def commands(self) -> tuple[tuple[str, ...], ...]:
+        """Words of sacctmgr. What an account may use grows before its default is set, and shrinks after that."""
         if self.after is None:
-            return ("delete", self.kind, self.name)
+            return (("delete", self.kind, self.name),)
         if self.before is None:
-            return ("add", self.kind, self.name, *(f"{key}={value}" for key, value in self.after.items() if value))
-        before = self.before
-        said = (assigned(key, before.get(key, ""), value) for key, value in self.after.items())
-        return ("modify", self.kind, "where", f"name={self.name}", "set", *said)
+            return (("add", self.kind, self.name, *(f"{key}={value}" for key, value in self.after.items() if value)),)
+        lists = list(relisted(self.before[MEMBERS], self.after[MEMBERS])) if MEMBERS in self.after else []
+        others = [f"{key}={value or '-1'}" for key, value in self.after.items() if key != MEMBERS]  # -1 unsets
+        sets = [[one] for one in lists] + ([others] if others else [])
+        if lists and "+=" not in lists[0]:
+            sets.reverse()
+        return tuple(("modify", self.kind, "where", f"name={self.name}", "set", *some) for some in sets)
 
 
-def assigned(key: str, before: str, after: str) -> str:
-    """-1 unsets. A QOS is put to those that an account may use, or taken from them."""
-    if key == MEMBER:
-        return f"{key}+={after}" if after else f"{key}-={before}"
-    return f"{key}={after or '-1'}"
+def relisted(before: str, after: str) -> Iterator[str]:
+    """A list of QOS is an account's own (`a,b`), or its parent's with some more or less (`+a,-b`). Taking one out by -= would leave a `-`
+    that was not there, so what is to shrink is set anew.
+    """
+    had, wanted = set(entries(before)), entries(after)
+    if not had <= set(wanted):
+        yield f"{MEMBERS}={','.join(one for one in wanted if one[0] not in '+-')}"
+        had = {one for one in wanted if one[0] not in "+-"}
+    new = [one for one in wanted if one not in had]
+    for sign in "+-":
+        names = [one.lstrip("+-") for one in new if one.startswith("-") is (sign == "-")]
+        if names:
+            yield f"{MEMBERS}{sign}={','.join(names)}"
+
+
+def entries(said: str) -> list[str]:
+    return sorted(filter(None, said.split(",")))
 
 
 @dataclass(frozen=True, slots=True)
 class Association:
-    """An account's, or a user's within it. `allowed` is what may be used in the end, `default` and `minutes` only what is set here."""
+    """An account's, or a user's within it. `allowed` is what may be used in the end, the rest only what is set here."""
 
     account: str
     user: str
     allowed: frozenset[str]
     default: str
     minutes: str
-    is_assigned: bool = False  # the list of QOS is its own, not that of the account with some more or less
+    members: str = ""
+
+    @property
+    def is_assigned(self) -> bool:
+        """The list of QOS is its own, not that of the account with some more or less."""
+        return bool(self.members) and self.members[0] not in "+-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +89,15 @@ class Standing:
     jobs: Mapping[str, int] = field(default_factory=dict)
 
     def set_of(self, kind: str, name: str, keys: Sequence[str]) -> dict[str, str] | None:
-        """What is set of these; None where there is no such thing. What an account may use is asked by `may_use`."""
+        """What is set of these; None where there is no such thing."""
         if kind == QOS:
             return {key: self.qos[name].get(key, "") for key in keys} if name in self.qos else None
-        own = next((one for one in self.associations if (one.account, one.user) == (name, "")), None)
-        return None if own is None else {DEFAULT: own.default}
+        own = self.account(name)
+        values = {MEMBERS: own.members, DEFAULT: own.default} if own else {}
+        return {key: values[key] for key in keys} if own else None
 
-    def may_use(self, account: str, qos: str) -> bool:
-        return any((one.account, one.user) == (account, "") and qos in one.allowed for one in self.associations)
+    def account(self, name: str) -> Association | None:
+        return next((one for one in self.associations if (one.account, one.user) == (name, "")), None)
 
     @property
     def accounts(self) -> list[str]:
@@ -116,7 +137,7 @@ def standing_of(settings: Mapping[str, str], said: Mapping[str, str]) -> Standin
 def qos_of(row: Sequence[str]) -> dict[str, str]:
     _, flags, minutes, at_once, submitted, *_ = row
     return {
-        FLAGS: ",".join(sorted(filter(None, flags.split(",")))),
+        FLAGS: ",".join(entries(flags)),
         MINUTES: tres(minutes).get(GPU, ""),
         AT_ONCE: tres(at_once).get(GPU, ""),
         SUBMITTED: submitted,
@@ -133,9 +154,7 @@ def associations(own: str, allowed: str) -> list[Association]:
         tuple(row[:2]): frozenset(filter(None, row[2].split(","))) for row in map(split, allowed.splitlines()) if row
     }
     return [
-        Association(
-            account, user, may.get((account, user), frozenset()), default, minutes, bool(raw) and raw[0] not in "+-"
-        )
+        Association(account, user, may.get((account, user), frozenset()), default, minutes, ",".join(entries(raw)))
         for account, user, default, minutes, raw in map(split, filter(None, own.splitlines()))
     ]
 
@@ -146,4 +165,5 @@ def split(line: str) -> list[str]:
 
 def carry_out(shell: Shell, change: Change) -> None:
     """At once and without a question (-i)."""
-    shell.run(["sacctmgr", "-i", "-Q", *change.words])
+    for words in change.commands:
+        shell.run(["sacctmgr", "-i", "-Q", *words])

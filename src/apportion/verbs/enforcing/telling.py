@@ -13,7 +13,7 @@ NOT_SET = "not set"
 def settings_of(changes: Sequence[Change]) -> list[Setting]:
     found = []
     for change in changes:
-        command = " ".join(("sacctmgr", "-i", *change.words))
+        command = "; ".join(" ".join(("sacctmgr", "-i", *words)) for words in change.commands)
         keys = [key for key in (change.after or change.before or {}) if (change.after or {}).get(key) or change.before]
         for key in keys:
             before = "no such QOS" if change.before is None else change.before.get(key) or NOT_SET
