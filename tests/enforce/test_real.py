@@ -1,5 +1,9 @@
 """Against a real Slurm: what does not fit is held, starts when the quota is raised, and nothing is left behind when all is put back."""
 
+import os
+import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +20,26 @@ from tests.slurm.cluster import Cluster, wait_for, why_not
 OWN = ("sacctmgr", "-n", "-P", "show", "assoc", "WOPLimits", "WithRawQOSLevel")
 
 
+FILTER = Path(__file__).resolve().parents[2] / "examples" / "submit-filter"
+
+
 class Limited(Cluster):
+    """With the filter of the example, which lets everything through while there is no `fits.sh`."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        path = f"{self.folder}/bin:{os.environ['PATH']}"
+        own = {
+            "APPORTION_FITS": f"{self.folder}/etc/fits.sh",
+            "APPORTION_PROJECT": f"{self.folder}/project",
+            "PATH": path,
+        }
+        return {**super().environment, **own}
+
     def slurm_conf(self, munge: Path) -> str:
-        return super().slurm_conf(munge).replace("=associations,qos\n", "=associations,limits,qos,safe\n")
+        shutil.copy(FILTER / "job_submit.lua", self.folder / "etc")
+        text = super().slurm_conf(munge).replace("=associations,qos\n", "=associations,limits,qos,safe\n")
+        return f"{text}JobSubmitPlugins=lua\n"
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +63,8 @@ def prepare(cluster: Cluster) -> None:
         ("add", "account", "research"),
         ("add", "account", "vis-core", "parent=research"),
         ("add", "account", "speech", "parent=research"),
+        ("add", "account", "vision", "parent=research"),
+        ("add", "user", "root", "account=vision"),
         ("add", "user", "root", "account=vis-core"),
         ("add", "user", "root", "account=speech"),
         ("add", "qos", "scavenger"),
@@ -185,3 +208,34 @@ def test_an_unreachable_scheduler_changes_nothing(found: Cluster, project: Proje
     finally:
         found.start_database()
     assert everything(found) == before
+
+
+def test_the_filter_refuses_at_submission_and_says_why(found: Cluster) -> None:
+    """The account is called as the team is. Whatever month it is, 100 hours do not fit in 60."""
+    folder = found.folder
+    with_quota(make(folder / "project").folder, "60")
+    (folder / "bin").mkdir()
+    (folder / "bin" / "apportion").write_text(
+        f"#!/bin/sh\nexec {sys.executable} -c 'from apportion.cli.main import main; main()' \"$@\"\n", "utf-8"
+    )
+    (folder / "bin" / "apportion").chmod(0o755)
+    shutil.copy(FILTER / "fits.sh", folder / "etc")
+    words = ["sbatch", "--parsable", "-o", "/dev/null", "-A", "vision", "-p", "a100", "--wrap", "sleep 60"]
+    try:
+        refused, taken = (
+            subprocess.run(
+                [*words, f"--gres=gpu:{gpus}", "-t", minutes],
+                env=found.environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            for gpus, minutes in (("a100:4", "1500"), ("1", "5"))
+        )
+    finally:
+        (folder / "etc" / "fits.sh").unlink()
+    assert (refused.returncode, "vision needs 100 GPU-hours, which does not fit" in refused.stderr) == (1, True), (
+        refused.stderr
+    )
+    assert taken.returncode == 0, taken.stderr
+    found.ask("scancel", taken.stdout.strip())

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from apportion.render.sheet import Sheet
     from apportion.verbs.enforcing.planning import Plan
 
+COLUMNS = {"kind": "what", "name": "name", "setting": "setting", "before": "now", "after": "then", "command": "command"}
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -48,8 +50,8 @@ def enforce(call: Call, options: Options) -> Answer:
 
 
 def sheet_of(plan: "Plan") -> "Sheet":
-    from apportion.render.sheet import report_sheet
-    from apportion.reports.enforcement import enforcement_report
+    from apportion.render.sheet import Sheet, Table
+    from apportion.reports.report import Column
     from apportion.reports.words import counted
     from apportion.verbs.enforcing.telling import rung_said, settings_of
 
@@ -57,9 +59,17 @@ def sheet_of(plan: "Plan") -> "Sheet":
     if plan.changes:
         back = " back to what was set before" if plan.undo else ""
         title = f"Plan {plan.digest}: {counted(len(plan.changes), 'change')} on {plan.cluster}{back}."
-    notes = (*map(rung_said, plan.rungs), *(f"Warning: {one}." for one in plan.warnings))
-    more: dict[str, object] = {"plan": plan.digest, "cluster": plan.cluster, "warnings": list(plan.warnings)}
-    return report_sheet(enforcement_report(title, settings_of(plan.changes), notes, more))
+    columns = tuple(Column(name, heading) for name, heading in COLUMNS.items())
+    settings = settings_of(plan.changes)
+    rows = tuple(tuple(getattr(one, name) for name in COLUMNS) for one in settings)
+    said = (*map(rung_said, plan.rungs), *(f"Warning: {one}." for one in plan.warnings))
+    value = {
+        "plan": plan.digest if plan.changes else "",
+        "cluster": plan.cluster,
+        "undo": plan.undo,
+        "settings": settings,
+    }
+    return Sheet(title, (Table(columns, rows),) if rows else (), {**value, "warnings": plan.warnings}, said)
 
 
 def add_to(app: typer.Typer) -> None:

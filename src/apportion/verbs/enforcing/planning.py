@@ -139,8 +139,9 @@ def undoing(applied: Sequence[Plan], now: Standing) -> Plan:
     first: dict[tuple[str, str], dict[str, str] | None] = {}
     for change in (change for plan in applied for change in plan.changes):
         key = (change.kind, change.name)
-        known = first.get(key, {})
-        first[key] = None if change.before is None or known is None else {**change.before, **known}
+        known = first.setdefault(key, None if change.before is None else {})
+        if known is not None:
+            first[key] = {**(change.before or {}), **known}
     changes = [one for key, values in sorted(first.items()) for one in returning(*key, values, now)]
     return Plan(now.cluster, tuple(changes), warnings=tuple(orphaned(changes, now)), undo=True)
 
@@ -193,6 +194,8 @@ def warnings(rungs: Sequence[Rung], now: Standing, demote: str) -> Iterator[str]
 def passing(rung: Rung, now: Standing) -> Iterator[str]:
     if not rung.accounts:
         yield f"{rung.team}: the policy gives it no account of {now.cluster}, so nothing is enforced"
+    if rung.qos in now.qos and rung.qos not in now.used:
+        yield f"{rung.team}: Slurm does not say what it counted for {rung.qos}, so the limit is what is left alone"
     for one in (one for one in now.associations if one.account in rung.accounts):
         others = sorted(one.allowed - {rung.qos})
         if one.user and one.is_assigned:

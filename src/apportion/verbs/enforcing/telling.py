@@ -1,13 +1,25 @@
 """A plan in words and lines."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from apportion.reports.enforcement import Setting
 from apportion.reports.fit import left_of
 from apportion.verbs.enforcing.planning import HOUR_MINUTES, Rung
 from apportion.verbs.enforcing.slurm import Change
 
 NOT_SET = "not set"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """`command` stands with the first setting that it changes."""
+
+    kind: str
+    name: str
+    setting: str
+    before: str
+    after: str
+    command: str = ""
 
 
 def settings_of(changes: Sequence[Change]) -> list[Setting]:
