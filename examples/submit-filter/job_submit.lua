@@ -1,6 +1,6 @@
 -- Refuses a job that does not fit in what is left of its team's quotas, with the sentence that says why.
 -- Copy both files beside slurm.conf, name the team of each account below, set JobSubmitPlugins=lua, then `scontrol reconfigure`.
--- slurmctld waits for the answer: keep APPORTION_WAIT short, and let a timer run `apportion quota` after each ingest, so that the count is kept.
+-- slurmctld waits for the answer: keep APPORTION_WAIT below slurm.conf's MessageTimeout, and run `apportion quota TEAM --need 0` after each ingest, so that the count is kept.
 
 local FITS = (os.getenv("APPORTION_FITS") or "/etc/slurm/fits.sh")
 local OVER = 4

@@ -39,7 +39,7 @@ class Limited(Cluster):
     def slurm_conf(self, munge: Path) -> str:
         shutil.copy(FILTER / "job_submit.lua", self.folder / "etc")
         text = super().slurm_conf(munge).replace("=associations,qos\n", "=associations,limits,qos,safe\n")
-        return f"{text}JobSubmitPlugins=lua\n"
+        return f"{text}JobSubmitPlugins=lua\nMessageTimeout=90\n"
 
 
 @pytest.fixture(scope="module")

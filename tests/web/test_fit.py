@@ -184,12 +184,12 @@ FILTER = Path(__file__).resolve().parents[2] / "examples" / "submit-filter" / "f
 )
 def test_the_filter_lets_through_what_fits(running: Project, words: str, code: int, said: str) -> None:
     """As it is copied. Whatever today is, 400 hours are enough for a short job and too few for a thousand hours of 8 GPUs."""
-    done = shell(f"{FILTER} {words}", running.folder)
+    done = shell(f"APPORTION_WAIT=60 {FILTER} {words}", running.folder)
     assert (done.returncode, said in done.stdout) == (code, True), done.stdout
 
 
 def test_a_strict_filter_holds_what_nobody_can_answer(running: Project) -> None:
-    assert shell(f"APPORTION_STRICT=1 {FILTER} visoin 8 10", running.folder).returncode == 1
+    assert shell(f"APPORTION_WAIT=60 APPORTION_STRICT=1 {FILTER} visoin 8 10", running.folder).returncode == 1
 
 
 def test_words_of_the_command_line(running: Project) -> None:

@@ -40,7 +40,7 @@ def quota(
     team: Annotated[str, typer.Argument(metavar="[TEAM]", help="Of this team; of all unless given.")] = "",
     options: Options = Options(),  # noqa: B008 - frozen
 ) -> Answer:
-    """Say what is left of each quota, how long it lasts, and whether a job fits.
+    """Say what is left of each quota, and whether a job fits.
 
     Hours are what was held, money is what is posted. The exit code is 4 where one is exceeded. With --need it is 0 if so much fits in
     what is left today of every quota of the team, the running month as it is estimated, and 4 if not.
