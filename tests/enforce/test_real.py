@@ -33,6 +33,7 @@ class Limited(Cluster):
             "APPORTION_FITS": f"{self.folder}/etc/fits.sh",
             "APPORTION_PROJECT": f"{self.folder}/project",
             "PATH": path,
+            "APPORTION_WAIT": "80",
         }
         return {**super().environment, **own}
 
