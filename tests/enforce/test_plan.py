@@ -231,7 +231,7 @@ def test_only_what_the_policy_gives_to_slurm(tmp_path: Path) -> None:
     make(tmp_path)
     project = with_quota(tmp_path, "50", more=more)
     held, passed = enforceable(project.policy, standing(project, TODAY), TODAY)
-    assert [(one.limit.team, one.used) for one in held] == [("vision", HELD)]
+    assert [(one.limit.team, one.used) for one in held] == [("vision", Fraction(HELD))]
     assert [text.partition(": ")[2] for text in passed] == [
         "its quota of money is not enforced: Slurm is told GPU-hours alone",
         "its quota of gpu of gpu is not enforced: a limit on a pool's type of GPU is passed by asking for no type",
