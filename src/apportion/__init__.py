@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from apportion.verbs.advise import advise
     from apportion.verbs.apply import apply
     from apportion.verbs.audit import audit
+    from apportion.verbs.backtest import backtest
     from apportion.verbs.backup import backup, restore
     from apportion.verbs.budget import budgets, set_budget
     from apportion.verbs.check import check
@@ -55,9 +56,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "apply", "apply_enforcement", "audit",
-    "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "enforce", "erase", "explain",
-    "export_focus", "export_journal", "fairness", "fit", "gc", "ingest", "init", "journal", "ledger", "method", "methods", "nodes", "open_dispute",
-    "open_project", "plan", "propose", "quotas", "report", "restore", "say", "set_budget", "settle", "split", "undo_enforcement", "verify", "whatif",
+    "backtest", "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "enforce", "erase",
+    "explain", "export_focus", "export_journal", "fairness", "fit", "gc", "ingest", "init", "journal", "ledger", "method", "methods", "nodes",
+    "open_dispute", "open_project", "plan", "propose", "quotas", "report", "restore", "say", "set_budget", "settle", "split", "undo_enforcement",
+    "verify", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}

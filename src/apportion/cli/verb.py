@@ -40,7 +40,9 @@ def _months(text: str | None) -> str | None:
         try:
             parse_periods(text, today())
         except InputError as error:
-            raise typer.BadParameter(f"{error.message}; {error.hint}, 2026-Q4 or last-month") from error
+            raise typer.BadParameter(
+                f"{error.message}; {error.hint}, 2026-Q4, 2026-04..2026-10 or last-month"
+            ) from error
     return text
 
 
@@ -60,7 +62,7 @@ PERIOD = Annotated[
         "--period",
         metavar="PERIOD",
         callback=_months,
-        help="A month (2026-10), a quarter (2026-Q4) or last-month; the newest there is unless given.",
+        help="A month (2026-10), a quarter (2026-Q4), several (2026-04..2026-10) or last-month; the newest there is unless given.",
     ),
 ]
 ENGINE = Annotated[
@@ -91,13 +93,15 @@ class Call:
 
         return open_project(self.folder).on(self.engine)
 
-    def months(self, known: Iterable[str], hint: str = "run `apportion ingest` first") -> "list[Period]":
-        """The months asked for (of a quarter, those known), else the newest of those known."""
+    def months(
+        self, known: Iterable[str], hint: str = "run `apportion ingest` first", *, every: bool = False
+    ) -> "list[Period]":
+        """The months asked for (of several, those known, or `every`), else the newest of those known."""
         from apportion.verbs.periods import asked
 
         some = set(known)
         months = asked(self.period, some, today(), hint)
-        return [month for month in months if len(months) == 1 or str(month) in some] or months
+        return [month for month in months if every or len(months) == 1 or str(month) in some] or months
 
     @property
     def flag(self) -> str:

@@ -13,6 +13,7 @@ INSTANT = re.compile(
 )
 PERIOD = re.compile(r"(\d{4})-(\d\d)", re.ASCII)
 DAY_S = 86_400
+MOST_MONTHS = 120  # that one may ask for at once
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -81,14 +82,26 @@ def parse_period(text: str, where: str = "") -> Period:
 
 
 def parse_periods(text: str, today: date) -> list[Period]:
-    """`2026-10`, `2026-Q4` or `last-month`."""
+    """`2026-10`, `2026-Q4`, `2026-04..2026-10` or `last-month`."""
     if text == "last-month":
         return [Period(today.year, today.month).previous]
+    if ".." in text:
+        return months_between(text)
     quarter = re.fullmatch(r"(\d{4})-Q([1-4])", text, re.ASCII)
     if quarter:
         first = int(quarter[2]) * 3 - 2
         return [Period(int(quarter[1]), month) for month in range(first, first + 3)]
     return [parse_period(text)]
+
+
+def months_between(text: str) -> list[Period]:
+    """`2026-04..2026-10`, both included."""
+    first, last = map(parse_period, text.split("..", 1))
+    count = (last.year - first.year) * 12 + last.month - first.month + 1
+    if not 1 <= count <= MOST_MONTHS:
+        why = "ends before it begins" if count < 1 else f"is more than {MOST_MONTHS} months"
+        raise InputError("invalid-period", f"{text[:60]!r} {why}", hint="write it as 2026-04..2026-10")
+    return [Period(first.year + (first.month - 1 + n) // 12, (first.month - 1 + n) % 12 + 1) for n in range(count)]
 
 
 def parse_instant(text: str, zone: tzinfo | None = None, where: str = "") -> int:

@@ -137,6 +137,17 @@ def _moved(stakes: Iterable[Stake]) -> Decimal:
     return total(max(ZERO, stake.change) for stake in stakes)
 
 
+def moved_by_peak(stakes: Iterable[Stake]) -> dict[str, tuple[Decimal, Decimal]]:
+    """By currency: what would move by peak Shapley between owners, over all pools, and how much was compared."""
+    found: dict[str, list[Stake]] = {}
+    for stake in stakes:
+        found.setdefault(stake.currency, []).append(stake)
+    return {
+        currency: (_moved(_by_owner(own)), total(stake.posted for stake in own))
+        for currency, own in sorted(found.items())
+    }
+
+
 def _between(stakes: Sequence[Stake]) -> Decimal:
     """What would move if `_idle` kept what it has, and only what the others pay in each pool were shared anew."""
     parts: list[tuple[str, int]] = []

@@ -4,8 +4,8 @@ Every line keeps its part, to 18 places, and together they come to the new sum e
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -67,6 +67,15 @@ class Bills:
         return f"the bill of {self.price.pool} is {shown(self.after, self.currency)} instead of {shown(self.before, self.currency)}{change}"
 
 
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """What holds instead: another policy, what some pools' bills come to, and how much more or less each team owed the month before."""
+
+    policy: Policy
+    bills: tuple[NewPrice, ...] = ()
+    shifted: Mapping[str, Decimal] = field(default_factory=dict)
+
+
 def read_prices(given: Iterable[str]) -> tuple[NewPrice, ...]:
     """`gpus=+10%`, `gpus=120000`; one for each pool."""
     found: dict[str, NewPrice] = {}
@@ -115,21 +124,25 @@ def decimal_text(number: Fraction) -> str:
     return plain(to_decimal(half_even(number.numerator * ATTO, number.denominator) * GRAINS_PER_ATTO))
 
 
-def planned_at(
-    project: Project, period: Period, policy: Policy, pins: Pins, prices: Iterable[NewPrice]
-) -> tuple[Plan, tuple[Bills, ...]]:
+def planned_at(project: Project, period: Period, new: Instead, pins: Pins) -> tuple[Plan, tuple[Bills, ...]]:
     """As `verbs/plan.compute` makes it, of lines that cost something else. What is late on the bills stays as it is."""
     backend, told = backend_of(project), tuple[Bills, ...]()
     made: dict[str, Plan] = {}
-    for month, part in parts_of(project, period, policy, pins).items():
+    for month, part in parts_of(project, period, new.policy, pins).items():
         world = build_world(project, period, part, pins, backend)
         if not month:
-            world, told = repriced(world, prices)
+            world, told = repriced(shifted(world, new.shifted), new.bills)
         made[month] = make_plan(world, backend)
     whole = together(made.pop(""), made)
     if not whole.bills:
         refuse_empty(period, billed_periods(project, pins))
     return whole, told
+
+
+def shifted(world: World, by: Mapping[str, Decimal]) -> World:
+    """Rules that smooth look at the month before, which would have been another, too."""
+    moved = {team: total((world.previous.get(team, Decimal(0)), change)) for team, change in by.items() if change}
+    return replace(world, previous={**world.previous, **moved})
 
 
 def repriced(world: World, prices: Iterable[NewPrice]) -> tuple[World, tuple[Bills, ...]]:

@@ -20,7 +20,7 @@ from apportion.verbs.corrections import runs_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
-from apportion.verbs.repriced import NewPrice, apart, planned_at, read_prices, with_published
+from apportion.verbs.repriced import Instead, NewPrice, apart, planned_at, read_prices, with_published
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import Pins, pins_of, pins_of_run
 
@@ -40,14 +40,6 @@ class Whatif:
     rows: tuple[Change, ...]
     clauses: tuple[str, ...]
     bills: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Instead:
-    """What holds instead: another policy, and what some pools' bills come to."""
-
-    policy: Policy
-    bills: tuple[NewPrice, ...] = ()
 
 
 def whatif(
@@ -77,7 +69,7 @@ def compared(project: Project, period: Period, old: Policy, new: Instead, step: 
         project.books.believed(str(period)) if is_posted else compute(project, period, old, pins, step).plan.postings
     )
     step(f"computing {period} again", 0, 0)
-    after, bills = planned_at(project, period, new.policy, pins, new.bills)
+    after, bills = planned_at(project, period, new, pins)
     rows = changes(before, after.postings)
     told = tuple(change.sentence for change in clauses.diff(old, new.policy, posted_until=last_day(period)))
     said = tuple(one.sentence for one in bills)
@@ -115,7 +107,7 @@ def last_day(period: Period) -> date:
     return date.fromordinal(period.next.first_day.toordinal() - 1)
 
 
-def sentence(rows: tuple[Change, ...], period: Period) -> str:
+def sentence(rows: Sequence[Change], period: Period | str) -> str:
     """`1,204.00 USD of 2026-10 would move: vision and 2 others would owe more; speech less.`"""
     moved = [row for row in rows if row.change and is_money(row.currency)]
     if not moved:

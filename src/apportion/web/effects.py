@@ -6,7 +6,8 @@ from hashlib import sha256
 from apportion.policy.document import Policy
 from apportion.render.chart import colours, dumbbell, number
 from apportion.reports.words import shown
-from apportion.verbs.whatif import Instead, Whatif, compared, policy_of, tables
+from apportion.verbs.repriced import Instead
+from apportion.verbs.whatif import Whatif, compared, policy_of, tables
 from apportion.web.ask import Ask
 from apportion.web.page import Block, Chart, Line, Lines, Prose, Rows
 from apportion.web.pages.overview import team_order

@@ -10,8 +10,8 @@ from apportion.policy.methods import METHODS
 from apportion.policy.pool_parts import DRIVERS, IDLE_WORDS
 from apportion.policy.tree import Path
 from apportion.verbs.draft import draft, drafts, policy_text, propose, setting_edit
-from apportion.verbs.repriced import NewPrice, apart, read_price, with_published
-from apportion.verbs.whatif import Instead, instead, policy_of
+from apportion.verbs.repriced import Instead, NewPrice, apart, read_price, with_published
+from apportion.verbs.whatif import instead, policy_of
 from apportion.web.ask import Ask, NotThereError
 from apportion.web.effects import computed, differing, effect, told
 from apportion.web.frame import Entry

@@ -1,0 +1,136 @@
+"""A back-test for reading: policies side by side, why each moves what it moves, and how far each lies from peak Shapley."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from apportion.render.sheet import Sheet, Table
+from apportion.reports.backtest import BY, CAUSES, Backtest, Row, Variant
+from apportion.reports.report import Cell, Column
+from apportion.reports.sums import ZERO, total
+
+Key = tuple[str, ...]
+LEADS = (*BY, "cause")
+CAUSED = tuple(Column(cause, cause, "money", quiet=True) for cause in CAUSES)
+SWING = "A swing is the average change from one month to the next, as a part of the average month."
+PEAK = (
+    "Moved is what owners would pay more, and others less, if the pools that have a peak were shared by peak Shapley."
+)
+
+
+def backtest_sheet(made: Backtest, by: str = "owner") -> Sheet:
+    """`by` says which table leads, and so is the one of `csv`: figures by owner, month or pool, or the causes."""
+    figures, causes = beside(made, "owner" if by == "cause" else by), caused(made)
+    leading = (*causes, *figures) if by == "cause" else (*figures, *causes)
+    told = [note for variant in made.variants for note in notes_of(variant, named=len(made.variants) > 1)]
+    explained = [SWING] if len(made.months) > 1 else []
+    explained += [PEAK] if made.fairness else []
+    return Sheet(made.title, (*leading, *fair(made)), made, (*told, *explained, *made.notes))
+
+
+def notes_of(variant: Variant, *, named: bool) -> list[str]:
+    name = f"{variant.name} ({variant.policy}): " if named else f"{variant.policy} against what is posted. "
+    title = variant.title if named else ""
+    bills = [f"{said[0].upper()}{said[1:]}." for said in variant.bills]
+    return [f"{name}{title}".strip(), *bills, *variant.clauses]
+
+
+def beside(made: Backtest, by: str) -> list[Table]:
+    """One table for each currency: what is posted, and what each policy would make of it."""
+    keys = BY[by][1:]
+    found = [{key_of(row, keys): row for row in rows_of(variant, by)} for variant in made.variants]
+    swung = by == "owner" and len(made.months) > 1
+    columns = (*(Column(name, name) for name in keys), *columns_of(made.variants, swung=swung))
+    tables = []
+    for currency in currencies(made):
+        own = [{key: row for key, row in rows.items() if row.currency == currency} for rows in found]
+        every = dict.fromkeys(key for rows in own for key in rows)
+        lines = [(*key[1:], *line(key, own, made if swung else None)) for key in every]
+        tables.append(Table(columns, tuple(lines), footed(columns, lines), currency))
+    return tables
+
+
+def rows_of(variant: Variant, by: str) -> tuple[Row, ...]:
+    return {"owner": variant.owners, "month": variant.months, "pool": variant.pools}[by]
+
+
+def key_of(row: Row, keys: Sequence[str]) -> Key:
+    return row.currency, *(getattr(row, name) for name in keys)
+
+
+def columns_of(variants: Sequence[Variant], *, swung: bool) -> list[Column]:
+    """Of one policy by plain names; of several by theirs."""
+    one = len(variants) == 1
+    found = [Column("posted", "posted", "money"), *([Column("swing", "swing", "share")] if swung else [])]
+    for variant in variants:
+        name = "" if one else f"{variant.name}_"
+        found += [
+            Column(f"{name}instead", "instead" if one else variant.name, "money"),
+            Column(f"{name}change", "difference", "money"),
+        ]
+        found += [Column(f"{name}swing_instead", "swing", "share")] if swung else []
+    return [*found, *([Column("why", "mostly", quiet=True)] if one else [])]
+
+
+def line(key: Key, found: Sequence[Mapping[Key, Row]], swung: Backtest | None) -> list[Cell]:
+    """An owner that a policy has no row for would owe nothing by it."""
+    first = next(rows[key] for rows in found if key in rows)
+    swings = [
+        {(one.currency, one.owner): one for one in variant.swings} for variant in (swung.variants if swung else ())
+    ]
+    own = (first.currency, first.owner)
+    past = next((some[own] for some in swings if own in some), None)
+    cells: list[Cell] = [first.posted, *([past.posted if past else None] if swung else [])]
+    for n, rows in enumerate(found):
+        row = rows.get(key)
+        cells += [row.instead, row.change] if row else [ZERO, ZERO]
+        cells += [swings[n][own].instead if own in swings[n] else None] if swung else []
+    return [*cells, *([first.why] if len(found) == 1 else [])]
+
+
+def caused(made: Backtest) -> list[Table]:
+    """Why each owner's amount would be another: the causes add up to the difference. Who nothing moves for is left out."""
+    named = (Column("policy", "policy"),) if len(made.variants) > 1 else ()
+    columns = (*named, Column("owner", "owner"), Column("change", "difference", "money"), *CAUSED)
+    tables: list[Table] = []
+    for currency in currencies(made):
+        rows: list[tuple[Cell, ...]] = [
+            (*((variant.name,) if named else ()), row.owner, row.change, *(row.causes.get(one, ZERO) for one in CAUSES))
+            for variant in made.variants
+            for row in variant.owners
+            if row.currency == currency and row.causes
+        ]
+        heading = "" if tables else "Why, in causes that add up to the difference"
+        tables.append(Table(columns, tuple(rows), footed(columns, rows), currency, heading if rows else ""))
+    return tables
+
+
+def fair(made: Backtest) -> list[Table]:
+    columns = (
+        Column("policy", "policy"), Column("moved", "moved", "money"), Column("compared", "of", "money"), Column("share", "share", "share"),
+    )  # fmt: skip
+    sides = [("posted", made.fairness), *((variant.name, variant.fairness) for variant in made.variants)]
+    tables: list[Table] = []
+    for currency in sorted({one.currency for _, some in sides for one in some}):
+        rows = [
+            (name, one.moved, one.compared, one.share)
+            for name, some in sides
+            for one in some
+            if one.currency == currency
+        ]
+        heading = "" if tables else "How far from peak Shapley"
+        tables.append(Table(columns, tuple(rows), (), currency, heading))
+    return tables
+
+
+def currencies(made: Backtest) -> list[str]:
+    return sorted({row.currency for variant in made.variants for row in variant.owners})
+
+
+def footed(columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> tuple[Cell, ...]:
+    lines = list(rows)
+    if not lines:
+        return ()
+    sums = [
+        total(cell for row in lines if isinstance(cell := row[n], type(ZERO))) if column.kind == "money" else None
+        for n, column in enumerate(columns)
+    ]
+    return ("", *sums[1:])
