@@ -25,6 +25,7 @@ from tests.web.pushing import STANZA
 
 EXAMPLES = 300 if os.environ.get("APPORTION_LONG") else 6  # of each kind, for each operation
 SLOW = {
+    "back_test",
     "what_if",
     "report_fairness",
     "report_nodes",
@@ -65,6 +66,10 @@ BEYOND_OF = {
     "set_budget": {"invalid-amount": "the currency says how fine an amount is"},
     "give_credit": {"invalid-amount": "the currency says how fine an amount is"},
     "propose": POLICY, "propose_owner_rule": POLICY,
+    "back_test": {
+        **POLICY, "nothing-asked": "a policy or a price", "invalid-new-price": "one for each pool", "same-name": "one for each policy",
+        "invalid-period": "the last month is not before the first",
+    },
     "what_if": {**POLICY, "nothing-asked": "a policy or a price", "invalid-new-price": "one for each pool"},
 }  # fmt: skip
 OURS = {"Host": "127.0.0.1", "Sec-Fetch-Site": "same-origin"}  # as a page of ours would send it

@@ -202,7 +202,7 @@ def test_fairness_is_that_of_the_report(small: Project) -> None:
     [
         ("2026-08..2026-10", {"same": ""}, "nothing-posted", "2026-08"),
         ("2026-11", {"same": ""}, "nothing-posted", "2026-11"),
-        (BOTH, {"good": "", "bad.yaml": "policy: ["}, "policy-syntax", "bad.yaml"),
+        (BOTH, {"good": "", "bad.yaml": "policy: ["}, "policy-yaml", "bad.yaml"),
         (BOTH, {"bad.yaml": "capacity_rate|magic"}, "policy-value", "bad.yaml:23"),
         (BOTH, {}, "nothing-asked", "neither"),
         ("2026-10..2026-09", {"same": ""}, "invalid-period", "ends before it begins"),

@@ -97,12 +97,15 @@ class OwnerRuleWish(Wish):
     why: Why = Field(examples=["a new account of ours"])
 
 
+Prices = list[Annotated[str, Field(max_length=400, pattern=NEW_PRICE)]]
+
+
 class WhatifWish(Wish):
     period: Month
     text: Annotated[str, Field(max_length=1_000_000, pattern=WITHOUT_NUL)] = Field(
         "", description="a policy, whole; that of the month where only prices are asked about"
     )
-    prices: list[Annotated[str, Field(max_length=400, pattern=NEW_PRICE)]] = Field(
+    prices: Prices = Field(
         default_factory=list,
         description="what a pool's bill, or a unit of its price list, would come to: POOL=+10%, POOL=-5% or POOL=AMOUNT",
         examples=[["gpus=+10%"]],
@@ -130,6 +133,79 @@ class Whatif(Shape):
     rows: list[WhatifRow]
     clauses: list[str]
     bills: list[str]
+
+
+class PolicyWish(Wish):
+    """A policy, whole, and what it is to be called in the answer."""
+
+    name: Name = Field(examples=["shared idle"])
+    text: PolicyText
+
+
+class BacktestWish(Wish):
+    """Posted months, both included, and what is to hold instead: policies, prices, or both. `fairness` takes longer."""
+
+    first: Month
+    last: Month
+    policies: list[PolicyWish] = Field(default_factory=list, max_length=10)
+    prices: Prices = Field(default_factory=list, examples=[["gpus=+10%"]], max_length=1000)
+    fairness: bool = False
+
+
+class BacktestRow(Shape):
+    """`causes` add up to the change. `month` and `pool` are empty over all of them; `why` is what moves most, of rows by owner."""
+
+    currency: str
+    owner: str
+    month: str
+    pool: str
+    posted: str
+    instead: str
+    change: str
+    causes: dict[str, str]
+    why: str
+
+
+class BacktestSwing(Shape):
+    """The average change from one month to the next, as a part of the average month; null where there is none."""
+
+    currency: str
+    owner: str
+    posted: str | None
+    instead: str | None
+
+
+class BacktestMoved(Shape):
+    """What would move by peak Shapley, of what can be compared."""
+
+    currency: str
+    moved: str
+    compared: str
+    share: str | None
+
+
+class BacktestVariant(Shape):
+    name: str
+    policy: str
+    title: str
+    owners: list[BacktestRow]
+    months: list[BacktestRow]
+    pools: list[BacktestRow]
+    swings: list[BacktestSwing]
+    clauses: list[str]
+    bills: list[str]
+    fairness: list[BacktestMoved]
+
+
+class Backtest(Shape):
+    """`fairness` is that of what is posted; both are empty unless asked for."""
+
+    period: str
+    title: str
+    months: list[str]
+    variants: list[BacktestVariant]
+    fairness: list[BacktestMoved]
+    notes: list[str]
 
 
 class TokenWish(Wish):

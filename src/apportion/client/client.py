@@ -146,6 +146,10 @@ class Client(Wire):
         given = agreed.WhatifWish(period=period, text=text, prices=list(prices))
         return agreed.Whatif.model_validate(self.post("/what-if", given.model_dump()))
 
+    def back_test(self, asked: agreed.BacktestWish) -> agreed.Backtest:
+        """Posted months under other policies or at other prices: who gains, who loses and why, and how much bills swing."""
+        return agreed.Backtest.model_validate(self.post("/back-test", asked.model_dump()))
+
     def quotas(self, period: str = "") -> shapes.ReportAnswer:
         return shapes.ReportAnswer.model_validate(self.get("/quotas", {"period": period}))
 

@@ -1,4 +1,4 @@
-"""`/api/v1/drafts`: policies that people propose. `POST /api/v1/what-if`: what one would change, without a trace."""
+"""`/api/v1/drafts`: policies that people propose. `POST /api/v1/what-if` and `back-test`: what one would change, without a trace."""
 
 from typing import Literal
 
@@ -6,13 +6,24 @@ from fastapi import APIRouter
 
 from apportion.books.audit import acting
 from apportion.books.proposals import Proposal
-from apportion.client.agreed import Draft, DraftText, DraftWish, OwnerRuleWish, Whatif, WhatifRow, WhatifWish
+from apportion.client.agreed import (
+    Backtest,
+    BacktestWish,
+    Draft,
+    DraftText,
+    DraftWish,
+    OwnerRuleWish,
+    Whatif,
+    WhatifRow,
+    WhatifWish,
+)
 from apportion.client.shapes import Listed
 from apportion.errors import ApportionError, ProjectError
-from apportion.model.times import parse_period
+from apportion.model.times import months_between, parse_period
 from apportion.policy.edit import NewOwner
 from apportion.render.json import portable
 from apportion.verbs import draft as verbs
+from apportion.verbs.backtest import Wanted, backtest
 from apportion.verbs.whatif import whatif
 from apportion.web.api.asked import Adopting, Number, Proposing, Whole, about
 from apportion.web.api.paging import Parted
@@ -93,6 +104,18 @@ def what_if(ask: Whole, wish: WhatifWish) -> Whatif:
         rows=rows,
         clauses=list(made.clauses),
         bills=list(made.bills),
+    )
+
+
+@router.post("/back-test", **about(Deed.whole, 409))
+def back_test(ask: Whole, wish: BacktestWish) -> Backtest:
+    """Posted months under other policies or at other prices: who gains, who loses and why, and how much bills swing. Nothing is kept."""
+    texts = {one.name: one.text for one in wish.policies}
+    if len(texts) < len(wish.policies):
+        raise ProjectError("same-name", "two policies have one name", hint="give each a name of its own")
+    wanted = Wanted(texts, wish.prices, wish.fairness)
+    return Backtest.model_validate(
+        portable(backtest(ask.project, months_between(f"{wish.first}..{wish.last}"), wanted))
     )
 
 
