@@ -247,3 +247,17 @@ def test_the_rewritten_policy_is_the_same_policy(small: Project) -> None:
 def test_several_months_are_written_from_to(text: str, months: list[str]) -> None:
     assert [str(month) for month in parse_periods(text, today())] == months
     assert isinstance(parse_periods(text, today())[0], Period)
+
+
+def test_what_nobody_counts_grows_by_price_and_is_shared_anew_by_rule(small: Project) -> None:
+    text = policy_text(small).replace(DISKS, "method: even, members: [vision, speech]")
+    variant = tried(small, text, "disks=+10%", months="2026-10")
+    rows = {row.owner: row for row in variant.pools if row.pool == "disks"}
+    for owner in ("vision", "speech", "zebra"):
+        grown = Fraction(rows[owner].posted) / 10
+        half = Fraction(0) if owner == "zebra" else 31 * Fraction("41.13") * Fraction(11, 20)
+        assert abs(Fraction(rows[owner].causes["price"]) - grown) < Fraction(1, 10**6)
+        anew = half - Fraction(rows[owner].posted) - grown
+        assert abs(Fraction(rows[owner].causes.get("rule", 0)) - anew) < Fraction(1, 10**6)
+    assert rows["zebra"].causes["rule"] < 0 < rows["speech"].causes["rule"]
+    assert adds_up(variant.pools)

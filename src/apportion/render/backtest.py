@@ -11,9 +11,7 @@ Key = tuple[str, ...]
 LEADS = (*BY, "cause")
 CAUSED = tuple(Column(cause, cause, "money", quiet=True) for cause in CAUSES)
 SWING = "A swing is the average change from one month to the next, as a part of the average month."
-PEAK = (
-    "Moved is what owners would pay more, and others less, if the pools that have a peak were shared by peak Shapley."
-)
+PEAK = "Moved is what some would pay more and others less if the pools that have a peak were shared by peak Shapley; without such pools there is nothing to compare."
 
 
 def backtest_sheet(made: Backtest, by: str = "owner") -> Sheet:
@@ -38,7 +36,7 @@ def beside(made: Backtest, by: str) -> list[Table]:
     keys = BY[by][1:]
     found = [{key_of(row, keys): row for row in rows_of(variant, by)} for variant in made.variants]
     swung = by == "owner" and len(made.months) > 1
-    columns = (*(Column(name, name) for name in keys), *columns_of(made.variants, swung=swung))
+    columns = (*(Column(name, name) for name in keys), *columns_of(made.variants, swung=swung, by=by))
     tables = []
     for currency in currencies(made):
         own = [{key: row for key, row in rows.items() if row.currency == currency} for rows in found]
@@ -56,7 +54,7 @@ def key_of(row: Row, keys: Sequence[str]) -> Key:
     return row.currency, *(getattr(row, name) for name in keys)
 
 
-def columns_of(variants: Sequence[Variant], *, swung: bool) -> list[Column]:
+def columns_of(variants: Sequence[Variant], *, swung: bool, by: str) -> list[Column]:
     """Of one policy by plain names; of several by theirs."""
     one = len(variants) == 1
     found = [Column("posted", "posted", "money"), *([Column("swing", "swing", "share")] if swung else [])]
@@ -67,7 +65,7 @@ def columns_of(variants: Sequence[Variant], *, swung: bool) -> list[Column]:
             Column(f"{name}change", "difference", "money"),
         ]
         found += [Column(f"{name}swing_instead", "swing", "share")] if swung else []
-    return [*found, *([Column("why", "mostly", quiet=True)] if one else [])]
+    return [*found, *([Column("why", "mostly", quiet=True)] if one and by == "owner" else [])]
 
 
 def line(key: Key, found: Sequence[Mapping[Key, Row]], swung: Backtest | None) -> list[Cell]:
@@ -83,7 +81,7 @@ def line(key: Key, found: Sequence[Mapping[Key, Row]], swung: Backtest | None) -
         row = rows.get(key)
         cells += [row.instead, row.change] if row else [ZERO, ZERO]
         cells += [swings[n][own].instead if own in swings[n] else None] if swung else []
-    return [*cells, *([first.why] if len(found) == 1 else [])]
+    return [*cells, *([first.why] if len(found) == 1 and not (first.month or first.pool) else [])]
 
 
 def caused(made: Backtest) -> list[Table]:
@@ -99,25 +97,23 @@ def caused(made: Backtest) -> list[Table]:
             if row.currency == currency and row.causes
         ]
         heading = "" if tables else "Why, in causes that add up to the difference"
-        tables.append(Table(columns, tuple(rows), footed(columns, rows), currency, heading if rows else ""))
+        sums = () if named else footed(columns, rows)
+        tables.append(Table(columns, tuple(rows), sums, currency, heading if rows else ""))
     return tables
 
 
 def fair(made: Backtest) -> list[Table]:
+    """A policy by which nothing can be compared has a row without figures."""
     columns = (
         Column("policy", "policy"), Column("moved", "moved", "money"), Column("compared", "of", "money"), Column("share", "share", "share"),
     )  # fmt: skip
     sides = [("posted", made.fairness), *((variant.name, variant.fairness) for variant in made.variants)]
     tables: list[Table] = []
     for currency in sorted({one.currency for _, some in sides for one in some}):
-        rows = [
-            (name, one.moved, one.compared, one.share)
-            for name, some in sides
-            for one in some
-            if one.currency == currency
-        ]
+        found = [(name, next((one for one in some if one.currency == currency), None)) for name, some in sides]
+        rows = tuple((name, *((one.moved, one.compared, one.share) if one else (None,) * 3)) for name, one in found)
         heading = "" if tables else "How far from peak Shapley"
-        tables.append(Table(columns, tuple(rows), (), currency, heading))
+        tables.append(Table(columns, rows, (), currency, heading))
     return tables
 
 

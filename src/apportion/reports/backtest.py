@@ -5,9 +5,14 @@ Of what is charged for use, with the units that were counted for the owner and t
 
     volume   (U1 - U0) x P0          other use counts as the owner's: another owner rule, another driver
     price    U1 x (P1 - P0)          a unit of the pool costs another amount
-    mix      the rest                other hours, weights or classes than the average of the pool; what is only rounding goes to the larger of the two
+    mix      the rest                other hours, weights or classes than the average of the pool; mere rounding goes to the larger of the two
 
-as on statements (`statement/drivers`). Where nobody counts units it is `direct`. Idle, overhead and adjustments are posted apart: each is a cause of its own.
+as on statements (`statement/drivers`). Where units are not counted on both sides, with the owner's amount (A0) and the pool's (M0, M1):
+
+    price    A0 x (M1 - M0) / M0     the pool comes to another amount
+    rule     the rest                the owner has another part of it
+
+Idle, overhead and adjustments are posted apart: each is a cause of its own.
 """
 
 from collections import defaultdict
@@ -22,11 +27,12 @@ import pyarrow as pa
 from apportion.model.money import GRAINS_PER_ATTO, to_decimal, to_grains
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.reports.held import places
-from apportion.reports.statement.drivers import Leaf, average_prices, driver_of, used
+from apportion.reports.statement.drivers import Leaf, average_prices, driver_of, used, with_rest
 from apportion.reports.sums import ZERO, grouped, less, total
 from apportion.reports.words import shown
 
-CAUSES = ("price", "volume", "mix", "direct", "idle", "overhead", "adjustments", "other")
+CAUSES = ("price", "volume", "mix", "rule", "idle", "overhead", "adjustments", "other")
+USE = "use"  # what `driver_of` calls it before it is split
 DUST = 10**12  # attos: a millionth of a unit of the currency
 LEAF = ("currency", "team", "pool")
 BY = {"owner": ("currency", "owner"), "month": ("currency", "month", "owner"), "pool": ("currency", "pool", "owner")}
@@ -111,27 +117,46 @@ class Backtest:
 def parts(month: str, before: Side, after: Side) -> list[Row]:
     """Every owner in every pool, also where nothing moves."""
     past, then = by_cause(before.postings), by_cause(after.postings)
-    units = (before.units, after.units)
-    prices = (average_prices(past, before.units), average_prices(then, after.units))
+    use = used_by(past, then, (before.units, after.units))
     made = []
     for leaf in sorted({leaf for leaf, _ in (*past, *then)}):
-        causes: dict[str, int] = defaultdict(int)
-        for name in sorted({name for own, name in (*past, *then) if own == leaf}):
-            change = then.get((leaf, name), 0) - past.get((leaf, name), 0)
-            split = without_dust(used(leaf, change, units, prices)) if name == "use" else {name: change}
-            for cause, amount in split.items():
-                causes[cause] += amount
+        apart = {name: then.get((leaf, name), 0) - past.get((leaf, name), 0) for name in CAUSES}
+        causes = {name: amount + use[leaf].get(name, 0) for name, amount in apart.items()}
         made.append(row_of(month, leaf, (summed(past, leaf), summed(then, leaf)), causes))
     return made
 
 
-def without_dust(causes: Mapping[str, int]) -> Mapping[str, int]:
-    """Postings are rounded to nanos: a rest of no more than that makes is no mix, and the larger of the others takes it."""
-    rest, others = causes.get("mix", 0), {name: amount for name, amount in causes.items() if name != "mix"}
-    if not rest or abs(rest) >= DUST or not any(others.values()):
+def used_by(past: Attos, then: Attos, units: tuple[Units, Units]) -> dict[Leaf, Mapping[str, int]]:
+    """The causes of what each owner is charged for its use of each pool."""
+    prices = (average_prices(past, units[0]), average_prices(then, units[1]))
+    sums = (by_pool(past), by_pool(then))
+    found = {}
+    for leaf in {leaf for leaf, _ in (*past, *then)}:
+        old, new, pool = past.get((leaf, USE), 0), then.get((leaf, USE), 0), (leaf[0], leaf[-1])
+        if all(pool in known for known in prices):
+            found[leaf] = without_dust(used(leaf, new - old, units, prices))
+            continue
+        grown = Fraction(sums[1].get(pool, 0), sums[0][pool]) - 1 if sums[0].get(pool) else Fraction(0)
+        found[leaf] = without_dust(with_rest(new - old, {"price": old * grown}, "rule"), "rule")
+    return found
+
+
+def by_pool(sums: Attos) -> dict[tuple[str, str], int]:
+    """What is charged for use, by currency and pool."""
+    found: dict[tuple[str, str], int] = defaultdict(int)
+    for (leaf, name), amount in sums.items():
+        if name == USE:
+            found[leaf[0], leaf[-1]] += amount
+    return found
+
+
+def without_dust(causes: Mapping[str, int], rest: str = "mix") -> Mapping[str, int]:
+    """Postings are rounded to nanos: a rest of no more than that makes is no cause, and the larger of the others takes it."""
+    left, others = causes.get(rest, 0), {name: amount for name, amount in causes.items() if name != rest}
+    if not left or abs(left) >= DUST or not any(others.values()):
         return causes
     largest = max(others, key=lambda name: (abs(others[name]), name))
-    return {**others, largest: others[largest] + rest}
+    return {**others, largest: others[largest] + left}
 
 
 def row_of(month: str, leaf: Leaf, sums: tuple[int, int], causes: Mapping[str, int]) -> Row:
@@ -149,7 +174,7 @@ def by_cause(postings: pa.Table) -> Attos:
 
 
 def summed(sums: Attos, leaf: Leaf) -> int:
-    return sum(sums.get((leaf, name), 0) for name in ("use", *CAUSES))
+    return sum(sums.get((leaf, name), 0) for name in (USE, *CAUSES))
 
 
 def decimal(attos: int) -> Decimal:
