@@ -11,7 +11,10 @@ Key = tuple[str, ...]
 LEADS = (*BY, "cause")
 CAUSED = tuple(Column(cause, cause, "money", quiet=True) for cause in CAUSES)
 SWING = "A swing is the average change from one month to the next, as a part of the average month."
-PEAK = "Moved is what some would pay more and others less if the pools that have a peak were shared by peak Shapley; without such pools there is nothing to compare."
+PEAK = (
+    "Moved is what some would pay more and others less if the pools that have a peak were shared by peak Shapley; "
+    "without such pools there is nothing to compare."
+)
 
 
 def backtest_sheet(made: Backtest, by: str = "owner") -> Sheet:
