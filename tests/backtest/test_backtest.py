@@ -143,9 +143,12 @@ def test_use_that_gets_an_owner_is_volume(small: Project) -> None:
     gpus = {row.owner: row for row in variant.pools if row.pool == "gpus"}
     charges = small.books.scan("charges").to_pylist()
     mine = [row for row in charges if (row["period"], row["pool"]) == ("2026-10", "gpus")]
-    units, money = sum(int(row["unit_seconds"]) for row in mine), sum(Fraction(row["amount"]) for row in mine)
+    units, money = (
+        sum(int(row["unit_seconds"]) for row in mine),
+        sum((Fraction(row["amount"]) for row in mine), Fraction(0)),
+    )
     nobodys = sum(int(row["unit_seconds"]) for row in mine if row["team"] == "_unallocated")
-    expected = nobodys * money / units
+    expected: Fraction = Fraction(nobodys, units) * money
     assert expected > 0
     assert abs(Fraction(gpus["vision"].causes["volume"]) - expected) < Fraction(1, 10**6)
     assert abs(Fraction(gpus["_unallocated"].causes["volume"]) + expected) < Fraction(1, 10**6)

@@ -54,7 +54,14 @@ def test_a_typo_in_a_verb_is_wrong_usage_with_the_nearest_word(run: Run) -> None
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["plan", "--period", "2026-13"], "'2026-13' is not a month; write it as 2026-10, 2026-Q4 or last-month"),
+        (
+            ["plan", "--period", "2026-13"],
+            "'2026-13' is not a month; write it as 2026-10, 2026-Q4, 2026-04..2026-10 or last-month",
+        ),
+        (
+            ["plan", "--period", "2026-10..2026-09"],
+            "'2026-10..2026-09' ends before it begins; write it as 2026-04..2026-10\n",
+        ),
         (["plan", "-o", "xml"], "'xml' is not one of"),
         (["report", "showback", "--by", "colour"], "'colour' is not one of"),
         (["cost"], "Missing argument 'JOBID|RUN'"),

@@ -40,9 +40,8 @@ def _months(text: str | None) -> str | None:
         try:
             parse_periods(text, today())
         except InputError as error:
-            raise typer.BadParameter(
-                f"{error.message}; {error.hint}, 2026-Q4, 2026-04..2026-10 or last-month"
-            ) from error
+            others = "" if ".." in text else ", 2026-Q4, 2026-04..2026-10 or last-month"
+            raise typer.BadParameter(f"{error.message}; {error.hint}{others}") from error
     return text
 
 

@@ -96,7 +96,7 @@ def parse_periods(text: str, today: date) -> list[Period]:
 
 def months_between(text: str) -> list[Period]:
     """`2026-04..2026-10`, both included."""
-    first, last = map(parse_period, text.split("..", 1))
+    first, last = (parse_period(part) for part in text.split("..", 1))
     count = (last.year - first.year) * 12 + last.month - first.month + 1
     if not 1 <= count <= MOST_MONTHS:
         why = "ends before it begins" if count < 1 else f"is more than {MOST_MONTHS} months"
