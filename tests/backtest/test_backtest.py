@@ -2,6 +2,7 @@
 
 import shutil
 from collections import defaultdict
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +15,7 @@ from apportion.model.times import Period, parse_periods
 from apportion.policy.edit import NewOwner
 from apportion.policy.load import load_policy
 from apportion.reports.backtest import Row, Variant
-from apportion.verbs.backtest import Wanted
+from apportion.verbs.backtest import Wanted, older, runs_posted
 from apportion.verbs.draft import owner_edit, policy_text, setting_edit
 from apportion.verbs.periods import today
 from apportion.verbs.project import Project
@@ -266,3 +267,11 @@ def test_what_nobody_counts_grows_by_price_and_is_shared_anew_by_rule(small: Pro
         assert abs(Fraction(rows[owner].causes.get("rule", 0)) - anew) < Fraction(1, 10**6)
     assert rows["zebra"].causes["rule"] < 0 < rows["speech"].causes["rule"]
     assert adds_up(variant.pools)
+
+
+def test_months_of_an_older_engine_are_named(small: Project) -> None:
+    runs = runs_posted(small, parse_periods(BOTH, today()))
+    assert older(runs) == []
+    first = min(runs)
+    (note,) = older({**runs, first: replace(runs[first], engine="duckdb/1")})
+    assert note.startswith("2026-09 was posted by the rules of engine 1; ")
