@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from apportion.verbs.draft import adopt, draft, drafts, drop, propose
     from apportion.verbs.enforce import apply_enforcement, enforce, undo_enforcement
     from apportion.verbs.erase import erase
+    from apportion.verbs.estimate import estimate
     from apportion.verbs.explain import explain
     from apportion.verbs.fairness import fairness
     from apportion.verbs.fit import fit
@@ -57,9 +58,9 @@ __version__ = "0.1.0"
 __all__ = [
     "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "apply", "apply_enforcement", "audit",
     "backtest", "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "enforce", "erase",
-    "explain", "export_focus", "export_journal", "fairness", "fit", "gc", "ingest", "init", "journal", "ledger", "method", "methods", "nodes",
-    "open_dispute", "open_project", "plan", "propose", "quotas", "report", "restore", "say", "set_budget", "settle", "split", "undo_enforcement",
-    "verify", "whatif",
+    "estimate", "explain", "export_focus", "export_journal", "fairness", "fit", "gc", "ingest", "init", "journal", "ledger", "method", "methods",
+    "nodes", "open_dispute", "open_project", "plan", "propose", "quotas", "report", "restore", "say", "set_budget", "settle", "split",
+    "undo_enforcement", "verify", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}
