@@ -26,9 +26,7 @@ class Options:
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="As the scheduler would write it, such as qos=preemptible; repeat it."),
     ] = None
-    within_budget: Annotated[
-        bool, typer.Option(help="Exit with 1 where a budget or quota would be exceeded.")
-    ] = False
+    within_budget: Annotated[bool, typer.Option(help="Exit with 1 where a budget or quota would be exceeded.")] = False
 
 
 def estimate(call: Call, options: Options) -> Answer:
