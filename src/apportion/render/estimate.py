@@ -5,7 +5,8 @@ from apportion.model.times import instant_text
 from apportion.render.sheet import Sheet, Table
 from apportion.reports.estimate import Effect, Estimate, Way
 from apportion.reports.report import Cell, Column
-from apportion.reports.words import price_digits, shown
+from apportion.reports.sums import less
+from apportion.reports.words import add_up, price_digits, rounded, shown
 
 WAYS = (
     Column("way", "way"),
@@ -13,10 +14,10 @@ WAYS = (
     Column("unit_price", "unit price", "price"),
     Column("per", "per"),
     Column("direct", "direct", "money"),
-    Column("along", "along", "money", quiet=True),
+    Column("along", "moved or burnt", "money", quiet=True),
     Column("idle", "idle", "money", quiet=True),
     Column("overhead", "overhead", "money", quiet=True),
-    Column("adjustments", "others pay", "money", quiet=True),
+    Column("adjustments", "adjustments", "money", quiet=True),
     Column("price", "price", "money"),
     Column("saves", "saves", "money"),
     Column("until", "cheaper up to h"),
@@ -46,7 +47,11 @@ def estimate_sheet(found: Estimate) -> Sheet:
     unit = f"{price_digits(found.asked.unit_price, currency)} {currency} per {found.asked.per} on average"
     notes = [f"{said}. By {found.asked.rests_on}; {unit}.", *found.notes]
     notes += [] if found.cheaper else ["The books and the policy know no cheaper way."]
-    ways = Table(WAYS, tuple(map(way_cells, (found.asked, *found.cheaper))), currency=currency)
+    ways = Table(
+        WAYS, tuple(way_cells(way, found.asked, currency) for way in (found.asked, *found.cheaper)), currency=currency
+    )
+    if any(way.price.along for way in (found.asked, *found.cheaper)):
+        notes.append(f"'Moved or burnt' is what jobs there were charged beside it on average in {found.month}, such as energy.")
     units = dict.fromkeys(one.unit for one in found.effects)
     effects = (
         Table(EFFECTS, tuple(effect_cells(one) for one in found.effects if one.unit == unit), currency=unit)
@@ -56,11 +61,14 @@ def estimate_sheet(found: Estimate) -> Sheet:
     return Sheet(title, (ways, *effects), estimate_value(found), ("\n".join(notes),))
 
 
-def way_cells(way: Way) -> tuple[Cell, ...]:
+def way_cells(way: Way, asked: Way, currency: str) -> tuple[Cell, ...]:
+    """In whole minor units, such that the row adds up: ways stand beside each other, and a column of them has no sum."""
     price = way.price
-    figures = (price.direct, price.along, price.idle, price.overhead, price.adjustments, price.owed)
+    figures = add_up([price.direct, price.along, price.idle, price.overhead, price.adjustments], currency)
+    owed, before = (rounded(one.price.owed, currency) for one in (way, asked))
+    saves = None if way.saves is None else less(before, owed)
     until = None if way.until is None else f"{way.until:,.1f}"
-    return (way.what, ", ".join(way.pools), way.unit_price, way.per, *figures, way.saves, until, way.rests_on)
+    return (way.what, ", ".join(way.pools), way.unit_price, way.per, *figures, owed, saves, until, way.rests_on)
 
 
 def effect_cells(one: Effect) -> tuple[Cell, ...]:

@@ -122,8 +122,9 @@ def direct_of(curve: Curve, job: Job, local: datetime | None) -> Direct:
     settled = curve.over(job.window)
     if settled is not None:
         return Direct(settled, SETTLED)
-    alike = by_hour(curve.starts(job.seconds)).get((local.weekday(), local.hour), [])
-    if alike:
+    starts = curve.starts(job.seconds)
+    alike = by_hour(starts).get((local.weekday(), local.hour), [])
+    if alike and len({amount for _, amount in starts}) > 1:
         return Direct(sum(alike, Fraction(0)) / len(alike), SUCH_HOURS, len(alike))
     return Direct(curve.mean * job.hours, MEAN)
 
@@ -188,8 +189,8 @@ def price_of(direct: Fraction, beside: Beside, rules: Iterable[Rule]) -> Price:
         stands = [
             stand * (1 + rule.percent / 100) if yes else stand for stand, yes in zip(stands, concerned, strict=True)
         ]
-    parts = [for_reading(part) for part in (direct, along, idle, overhead)]
-    return Price(*parts, less(for_reading(sum(stands, Fraction(0))), total(parts)))
+    before = (direct, along, idle, overhead)
+    return Price(*map(for_reading, (*before, sum(stands, Fraction(0)) - sum(before, Fraction(0)))))
 
 
 @dataclass(frozen=True, slots=True)
