@@ -25,7 +25,7 @@ def test_it_says_price_range_and_ways(run: Run, small_once: Path) -> None:
 
 def test_the_quota_and_the_budget_that_hold_then(run: Run, own: Path) -> None:
     value = run("--project", own, "estimate", *ASKED, "-o", "json").value()
-    assert [(one["what"], one["in"], one["used"], one["adds"], one["left"]) for one in value["effects"]] == [
+    assert [(one["what"], one["window"], one["used"], one["adds"], one["left"]) for one in value["effects"]] == [
         ("quota of vision, gpu", "2026-11", "0", "24", "76")
     ]
     price = value["price"]

@@ -107,6 +107,7 @@ FORMS: dict[tuple[str, str], dict[str, str]] = {
     ("POST", "/api/v1/drafts/{number}/drop"): {},
     ("POST", "/api/v1/what-if"): {"period": "2026-10", "text": "policy: {team}"},
     ("POST", "/api/v1/back-test"): {"first": "2026-09", "last": "2026-10", "policies": "[policy: {team}]"},
+    ("POST", "/api/v1/estimates"): {"team": "{team}", "project": "{project}", "hours": "2", "gpus": "1", "pool": "gpus"},
     ("POST", "/api/v1/webhooks"): {"url": "https://127.0.0.1/", "events": "[posted]", "teams": "[{team}]"},
     ("POST", "/api/v1/webhooks/{hook}/test"): {},
     ("POST", "/api/v1/webhooks/{hook}/end"): {},

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
-from apportion.client import agreed, record, shapes
+from apportion.client import agreed, estimates, record, shapes
 from apportion.client.rows import Table, Timed
 from apportion.client.shapes import Listed, Shape
 from apportion.client.wire import Query, Wire
@@ -152,6 +152,10 @@ class Client(Wire):
 
     def quotas(self, period: str = "") -> shapes.ReportAnswer:
         return shapes.ReportAnswer.model_validate(self.get("/quotas", {"period": period}))
+
+    def estimate(self, job: estimates.EstimateWish) -> estimates.Estimated:
+        """What a job would cost before it runs."""
+        return estimates.Estimated.model_validate(self.post("/estimates", job.model_dump()))
 
     def explanation(self, what: str, period: str = "") -> record.Explanation:
         """Why a team's, job's or posting's figure is what it is."""

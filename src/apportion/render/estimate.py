@@ -51,7 +51,9 @@ def estimate_sheet(found: Estimate) -> Sheet:
         WAYS, tuple(way_cells(way, found.asked, currency) for way in (found.asked, *found.cheaper)), currency=currency
     )
     if any(way.price.along for way in (found.asked, *found.cheaper)):
-        notes.append(f"'Moved or burnt' is what jobs there were charged beside it on average in {found.month}, such as energy.")
+        notes.append(
+            f"'Moved or burnt' is what jobs there were charged beside it on average in {found.month}, such as energy."
+        )
     units = dict.fromkeys(one.unit for one in found.effects)
     effects = (
         Table(EFFECTS, tuple(effect_cells(one) for one in found.effects if one.unit == unit), currency=unit)
@@ -97,7 +99,7 @@ def estimate_value(found: Estimate) -> dict[str, object]:
         "effects": [
             {
                 "what": one.what,
-                "in": one.window,
+                "window": one.window,
                 "unit": one.unit,
                 "limit": one.limit,
                 "used": one.used,

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.books.shapes import PLAN
@@ -61,12 +62,20 @@ def estimate(project: Project, /, *, step: Step = silent, **asked: Any) -> Estim
     return estimate_by(afresh(step), project, Asked(**asked))
 
 
-def estimate_by(means: Means, project: Project, asked: Asked) -> Estimate:
-    """By means that somebody else keeps."""
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What somebody may see; None is all."""
+
+    teams: frozenset[str] | None = None
+    pools: frozenset[str] | None = None
+
+
+def estimate_by(means: Means, project: Project, asked: Asked, seen: Seen = Seen()) -> Estimate:  # noqa: B008 - frozen
+    """By means that somebody else keeps, and of what somebody may see."""
     refuse_unknown(project, asked.team)
     job = read_job(asked, project.policy)
-    settled = settled_for(means, project, job)
-    job, pools = placed(settled.last, job)
+    settled = replace(settled_for(means, project, job), teams=seen.teams, pools=seen.pools)
+    job, pools = placed(settled, job)
     books = Desk(settled, posted_sums(means, settled))
     own = books.way("as asked", job, pools)
     cheaper = [*books.other_hours(job, pools, own), *books.others(job, pools, own)]
@@ -115,9 +124,11 @@ def months_of(job: Job, zone: ZoneInfo) -> list[str]:
 
 
 def posted_sums(means: Means, settled: Settled) -> Posted:
-    """What the last month posted, by team and pool."""
+    """What the last month posted, by team and pool: to those that may be seen."""
     posted = means.ground(settled.project, parse_period(settled.month)).posted
     rows = posted if posted is not None else settled.last.plan.postings
+    if settled.teams is not None:
+        rows = rows.filter(pc.is_in(rows["team"], pa.array(sorted(settled.teams), pa.string())))
     return add_postings(rows.filter(pc.equal(rows["currency"], settled.policy.currency)), ())
 
 
@@ -184,8 +195,8 @@ class Desk:
         return Beside(along, idle, ratio(posted["overheads"], posted["cost"]))
 
     def along(self, pool: str) -> dict[str, Fraction]:
-        last = self.settled.last
-        return last.once(("along", pool), lambda: along_of(self.settled.project, last, pool))
+        name = ("along", pool, self.settled.teams, self.settled.pools)
+        return self.settled.last.once(name, lambda: along_of(self.settled, pool))
 
     def rests_on(self, direct: Direct) -> str:
         month = self.settled.month
@@ -233,7 +244,7 @@ class Desk:
     def others(self, job: Job, pools: tuple[str, ...], own: Way) -> Iterator[Way]:
         for what, other in other_ways(self.settled, job, pools):
             with suppress(ProjectError):  # nothing is known of that way
-                there, fallen = placed(self.settled.last, other)
+                there, fallen = placed(self.settled, other)
                 found = self.way(what, there, fallen)
                 if saved := saves(own, found.price):
                     moved = there.model != job.model

@@ -1,15 +1,20 @@
 """What pages ask of a month that is computed again: kept as all answers are, and cut to what the viewer may see before it is."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import pyarrow.compute as pc
 
 from apportion.errors import ProjectError
+from apportion.reports.estimate import Estimate
 from apportion.reports.report import Report
+from apportion.verbs.estimate import Seen, estimate_by
+from apportion.verbs.estimating.asked import Asked
 from apportion.verbs.explain import Explanation, explain_by
 from apportion.verbs.explaining.seen import seen_by, visible
 from apportion.verbs.ground import Means
+from apportion.verbs.periods import today
 from apportion.verbs.pools import pool_by, pools_by
 from apportion.web.ask import Ask, NotThereError
 
@@ -49,6 +54,17 @@ def require_pool(ask: Ask, name: str) -> None:
     only = seen_pools(ask)
     if only is not None and name not in only:
         raise NotThereError("such pool")
+
+
+def estimated(ask: Ask, asked: Asked) -> Estimate:
+    """For a team that the viewer may see, from pools that theirs are charged from."""
+    ask.require_team(asked.team)
+    seen = Seen(ask.viewer.teams, seen_pools(ask))
+
+    def make(means: Means) -> Estimate:
+        return estimate_by(replace(means, read=ask.record), ask.project, asked, seen)
+
+    return at_bench(ask, ("estimate", today(), asked), make)
 
 
 def explained(ask: Ask, what: str) -> Explanation:

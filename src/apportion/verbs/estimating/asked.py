@@ -1,6 +1,6 @@
 """A job as somebody asks about it, in words, to what it would hold and when."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from zoneinfo import ZoneInfo
@@ -31,7 +31,7 @@ class Asked:
     start: str = ""
     project: str = ""
     user: str = ""
-    labels: Iterable[str] = ()
+    labels: Sequence[str] = ()
 
 
 def read_job(asked: Asked, policy: Policy) -> Job:

@@ -48,12 +48,17 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The months that prices are read from, mostly one; the policy that holds for the job, and the day on which its price list is asked."""
+    """The months that prices are read from, mostly one; the policy that holds for the job, and the day on which its price list is asked.
+
+    `teams` and `pools`: those that whoever asks may see; None is all.
+    """
 
     project: Project
     months: tuple[Computed, ...]
     policy: Policy
     day: date
+    teams: frozenset[str] | None = None
+    pools: frozenset[str] | None = None
 
     @property
     def last(self) -> Computed:
@@ -62,6 +67,16 @@ class Settled:
     @property
     def month(self) -> str:
         return str(self.last.plan.period)
+
+    @property
+    def seen(self) -> dict[str, Pool]:
+        """The pools of the last month that may be spoken of, and that still are."""
+        pools = self.last.world.policy.pools
+        return {
+            name: pool
+            for name, pool in pools.items()
+            if name in self.policy.pools and (self.pools is None or name in self.pools)
+        }
 
 
 def rate_of(settled: Settled, name: str, job: Job) -> Rate:
@@ -147,16 +162,14 @@ def part_of(computed: Computed, name: str, spent: Spent) -> Part:
     return Part(spent.market.pool, one.per, None if mean is None else Curve(mean, tuple(cells)))
 
 
-def along_of(project: Project, computed: Computed, name: str) -> dict[str, Fraction]:
+def along_of(settled: Settled, name: str) -> dict[str, Fraction]:
     """What those who were charged in a pool were charged from pools that count what they move or burn, for each unit of its money: by pool."""
-    policy = computed.world.policy
-    flows = [other for other, pool in policy.pools.items() if pool.meter and all(METERS[m].flow for m in pool.meter)]
+    flows = [other for other, pool in settled.seen.items() if pool.meter and all(METERS[m].flow for m in pool.meter)]
     if not flows:
         return {}
-    here = pc.field("period") == str(computed.plan.period)
-    rows = project.books.scan(
-        "charges", columns=["pool", "workload", "amount"], where=here & pc.field("pool").isin([name, *flows])
-    )
+    where = (pc.field("period") == settled.month) & pc.field("pool").isin([name, *flows])
+    where = where if settled.teams is None else where & pc.field("team").isin(sorted(settled.teams))
+    rows = settled.project.books.scan("charges", columns=["pool", "workload", "amount"], where=where)
     own = rows.filter(pc.equal(rows["pool"], name))
     mine = rows.filter(pc.is_in(rows["workload"], pc.unique(own["workload"])))
     sums = {pool: to_grains(amount) for (pool,), amount in grouped(mine, ("pool",)).items()}

@@ -23,7 +23,7 @@ def other_ways(settled: Settled, job: Job, pools: tuple[str, ...]) -> Iterator[t
             seen.add(what)
             yield what, replace(job, labels={**job.labels, **labels})
     if GPU in job.amounts:
-        for model in sorted(set(models_of(settled.last)) - {job.model}):
+        for model in sorted(set(models_of(settled)) - {job.model}):
             yield f"on {model}", replace(job, model=model, pool="")
 
 
