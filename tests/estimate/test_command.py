@@ -49,7 +49,10 @@ def test_one_flat_month_has_no_range(run: Run, posted: Path) -> None:  # noqa: F
     """The tiny world: 1.25 a GPU-hour all day, idle with nobody, 30.00 of support on 120.00."""
     shown = run("--project", posted, "estimate", "--team", "vision", "--gpus", "2", "--hours", "3")
     assert "2 GPUs for 3 hours would cost vision 9.38 USD." in shown.out  # 7.50 and a quarter of it
-    assert "2026-10 is the only settled month, and its price was the same throughout" in shown.out
+    assert (
+        "Only one price is known, that of 2026-10, and it was the same throughout: there is no range to tell."
+        in shown.out
+    )
     assert "The books and the policy know no cheaper way." in shown.out
 
 

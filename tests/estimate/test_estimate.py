@@ -110,6 +110,13 @@ def test_lighter_work_is_cheaper_by_its_weight(small: Project) -> None:
     assert close(found.asked.price.direct, 2 * batch.price.direct)
 
 
+def test_tax_is_in_the_direct_price(small: Project) -> None:
+    """11 weighted units at 0.01 for 5 hours, twice; batch pays a third of that and other work two; and a tenth more."""
+    found = apportion.estimate(small, team="vision", cpus=10, memory=20, hours=5)
+    assert close(found.asked.price.direct, Decimal("1.1") * 2 / 3 * Decimal("1.1"))
+    assert "Tax, credits and fees that follow cpu are in the direct price: +10.0 % in 2026-10." in found.notes
+
+
 def test_a_team_that_never_used_a_pool_bears_what_all_did(small: Project) -> None:
     found = apportion.estimate(small, team="robots", gpus=4, model="h100", hours=6)
     assert found.asked.price.idle == 3 * found.asked.price.direct

@@ -2,7 +2,7 @@
 
 October: 8 H100 cost 8.00 an hour until noon and 16.00 after it, so that a GPU-hour is 1.00 and then 2.00; vision holds 4 of them from 06:00 to 18:00
 (72.00), and bears the 216.00 that stood idle. A L40S is 0.50 by the list, 0.25 for low work. Of the CPU server vision and speech use as much, and
-speech's batch work weighs half. In September a H100-hour was 1.00 all day. Support follows cost.
+speech's batch work weighs half; a tenth of tax is on it. In September a H100-hour was 1.00 all day. Support follows cost.
 """
 
 from pathlib import Path
@@ -13,20 +13,21 @@ SEPTEMBER = "2026-09-01T00:00:00Z,2026-10-01T00:00:00Z"
 OCTOBER = "2026-10-01T00:00:00Z,2026-11-01T00:00:00Z"
 
 
-def line(month: str, first: str, last: str, cost: str, what: tuple[str, str]) -> str:
+def line(month: str, charged: str, cost: str, what: tuple[str, str], kind: str = "Usage") -> str:
     service, node = what
     money = ",".join([cost] * 4)
-    return f"Acme,1,{month},{first},{last},Usage,{money},USD,{service},Compute,{node},{service} {first},"
+    return f"Acme,1,{month},{charged},{kind},{money},USD,{service},Compute,{node},{service} {kind},"
 
 
 BILL = "\n".join([
     HEAD,
-    line(SEPTEMBER, "2026-09-01T00:00:00Z", "2026-09-02T00:00:00Z", "192.00", ("H100", "n1")),
-    line(OCTOBER, "2026-10-01T00:00:00Z", "2026-10-01T12:00:00Z", "96.00", ("H100", "n1")),
-    line(OCTOBER, "2026-10-01T12:00:00Z", "2026-10-02T00:00:00Z", "192.00", ("H100", "n1")),
-    line(OCTOBER, "2026-10-01T00:00:00Z", "2026-10-02T00:00:00Z", "12.00", ("L40S", "n2")),
-    line(OCTOBER, "2026-10-01T00:00:00Z", "2026-10-02T00:00:00Z", "19.968", ("CPU", "c1")),
-    line(OCTOBER, "2026-10-01T00:00:00Z", "2026-11-01T00:00:00Z", "30.00", ("Support", "")),
+    line(SEPTEMBER, "2026-09-01T00:00:00Z,2026-09-02T00:00:00Z", "192.00", ("H100", "n1")),
+    line(OCTOBER, "2026-10-01T00:00:00Z,2026-10-01T12:00:00Z", "96.00", ("H100", "n1")),
+    line(OCTOBER, "2026-10-01T12:00:00Z,2026-10-02T00:00:00Z", "192.00", ("H100", "n1")),
+    line(OCTOBER, "2026-10-01T00:00:00Z,2026-10-02T00:00:00Z", "12.00", ("L40S", "n2")),
+    line(OCTOBER, "2026-10-01T00:00:00Z,2026-10-02T00:00:00Z", "19.968", ("CPU", "c1")),
+    line(OCTOBER, "2026-10-01T00:00:00Z,2026-11-01T00:00:00Z", "1.9968", ("CPU", ""), "Tax"),
+    line(OCTOBER, "2026-10-01T00:00:00Z,2026-11-01T00:00:00Z", "30.00", ("Support", "")),
     "",
 ])  # fmt: skip
 JOBS = """\

@@ -46,7 +46,7 @@ from apportion.verbs.agreement import policy_for
 from apportion.verbs.budget import budgets, refuse_unknown, today_of
 from apportion.verbs.estimating.asked import Asked, read_job
 from apportion.verbs.estimating.places import placed
-from apportion.verbs.estimating.rates import Rate, Settled, along_of, other_months, rate_of
+from apportion.verbs.estimating.rates import Rate, Settled, along_of, follow_of, other_months, rate_of
 from apportion.verbs.estimating.ways import other_ways, percentages
 from apportion.verbs.ground import Means, afresh
 from apportion.verbs.pools import computed_month
@@ -220,10 +220,8 @@ class Desk:
             return None
         starts, months = self.seen(job, rates, curve)
         every = [*starts, *months, direct.amount]
-        if min(every) == max(every) and not months:
-            return None
         low, high = (self.price(amount, job, rates).owed for amount in (min(every), max(every)))
-        return Range(low, high, len(starts), len(months))
+        return Range(low, high, len(starts), len(months)) if low != high or months else None
 
     def other_hours(self, job: Job, pools: tuple[str, ...], own: Way) -> Iterator[Way]:
         """The hour of the week at which such a job was cheapest, if it was cheaper then."""
@@ -266,8 +264,11 @@ class Desk:
                 f"{' and '.join(looked)}."
             )
         elif own.kind != LISTED:
-            yield f"{self.settled.month} is the only settled month, and its price was the same throughout: there is no range to tell."
+            yield f"Only one price is known, that of {self.settled.month}, and it was the same throughout: there is no range to tell."
         for pool in pools:
+            if (follow := follow_of(self.settled.last, pool)) != 1:
+                more = f"{float(follow * 100 - 100):+.1f} %"
+                yield f"Tax, credits and fees that follow {pool} are in the direct price: {more} in {self.settled.month}."
             for other, share in self.along(pool).items() if pool == pools[0] else ():
                 yield f"Jobs in {pool} were also charged from {other}: {percent(for_reading(share))} of the direct price in {self.settled.month}."
             if not self.posted["usage"].get((job.team, pool)):

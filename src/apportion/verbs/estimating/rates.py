@@ -15,7 +15,7 @@ from apportion.engine.claims import rates_of
 from apportion.engine.pools import PoolResult
 from apportion.errors import ProjectError
 from apportion.model.meters import METERS
-from apportion.model.money import GRAIN, to_grains
+from apportion.model.money import GRAIN, NANO, to_grains
 from apportion.policy.document import Policy
 from apportion.policy.methods import VALUES_HOURS
 from apportion.policy.pools import Pool
@@ -119,7 +119,8 @@ def listed(settled: Settled, name: str, job: Job) -> Rate:
     if found is None or pool.weights:
         raise no_price(name, pool, f"{day:%Y-%m}")
     per = measure_of(pool).name.removesuffix("s")
-    return Rate(name, found.price, per, Curve(found.price * units_of(pool, job)), listed=True)
+    hourly = found.price * units_of(pool, job) * follow_of(settled.last, name)
+    return Rate(name, found.price, per, Curve(hourly), listed=True)
 
 
 def by_hour(computed: Computed, name: str, job: Job) -> Rate | None:
@@ -128,7 +129,8 @@ def by_hour(computed: Computed, name: str, job: Job) -> Rate | None:
     parts = [part for part in unit_curves(computed, name) if units_of(part.pool, job)]
     if not parts or any(part.curve is None for part in parts):
         return None
-    curves = [part.curve.times(units_of(part.pool, job) * factor) for part in parts if part.curve is not None]
+    whole = factor * follow_of(computed, name)
+    curves = [part.curve.times(units_of(part.pool, job) * whole) for part in parts if part.curve is not None]
     first = parts[0].curve
     return Rate(name, first.mean * factor if first else Fraction(0), parts[0].per, added(curves))
 
@@ -160,6 +162,29 @@ def part_of(computed: Computed, name: str, spent: Spent) -> Part:
     )
     mean = one.mean(currency)
     return Part(spent.market.pool, one.per, None if mean is None else Curve(mean, tuple(cells)))
+
+
+def follow_of(computed: Computed, name: str) -> Fraction:
+    """What tax, credits and fees that follow a pool's charges make of them: all that was posted for use over what use was priced at."""
+    return computed.once(("follow", name), lambda: followed(computed, name))
+
+
+def followed(computed: Computed, name: str) -> Fraction:
+    """1 where the two differ by no more than rounding."""
+    plan, currency = computed.plan.own, computed.world.policy.currency
+    result, rows = plan.trace.pools.get(name), used_rows(plan.postings, name, currency)
+    if result is None:
+        return Fraction(1)
+    own = (
+        grains for (column, _, _), grains in result.usage.items() if plan.trace.setting.currency_of(column) == currency
+    )
+    priced, posted = Fraction(sum(own), GRAIN), Fraction(to_grains(total(rows["amount"].to_pylist())), GRAIN)
+    return posted / priced if priced and abs(posted - priced) * NANO > len(rows) else Fraction(1)
+
+
+def used_rows(posted: pa.Table, name: str, currency: str) -> pa.Table:
+    mine = pc.and_(pc.equal(posted["pool"], name), pc.equal(posted["currency"], currency))
+    return posted.filter(pc.and_(mine, pc.is_in(posted["reason"], pa.array(USED))))
 
 
 def along_of(settled: Settled, name: str) -> dict[str, Fraction]:
@@ -210,9 +235,7 @@ def month_mean(project: Project, month: str, policy: Policy, name: str) -> Fract
     pool = policy.pools.get(name)
     if pool is None or pool.method not in PRICED:
         return None
-    posted = project.books.posted(month, kinds=(PLAN,))
-    mine = pc.and_(pc.equal(posted["pool"], name), pc.equal(posted["currency"], policy.currency))
-    rows = posted.filter(pc.and_(mine, pc.is_in(posted["reason"], pa.array(USED))))
+    rows = used_rows(project.books.posted(month, kinds=(PLAN,)), name, policy.currency)
     used = quantities(project, month, [name]).get(name)
     if not used or not len(rows):
         return None
