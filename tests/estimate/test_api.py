@@ -14,7 +14,7 @@ from apportion.render.json import portable
 from apportion.verbs.project import Project
 from tests.web.conftest import Clients, clients_of
 
-JOB = {"team": "vision", "hours": "6", "gpus": "4", "model": "h100", "start": "2026-11-05T13:00"}
+JOB: dict[str, Any] = {"team": "vision", "hours": "6", "gpus": "4", "model": "h100", "start": "2026-11-05T13:00"}
 
 
 @pytest.fixture(scope="module")

@@ -41,14 +41,14 @@ def test_a_job_that_ran_is_estimated_at_what_it_cost(
 
 def test_by_hand(small: Project) -> None:
     found = apportion.estimate(small, team="vision", gpus=4, model="h100", start="2026-10-01T06:00", hours=12)
-    assert (found.asked.price.direct, found.asked.price.idle) == (72, 216)
+    assert (found.asked.price.direct, found.asked.price.idle) == (Decimal(72), Decimal(216))
     assert (found.asked.kind, found.asked.range) == ("settled", None)
 
 
 def test_an_hour_to_come_costs_what_such_hours_did(small: Project) -> None:
     """2026-11-05 is a Thursday, as 2026-10-01 is; on a Friday nothing ran."""
     thursday = apportion.estimate(small, team="vision", gpus=4, model="H100", start="2026-11-05T13:30", hours=6)
-    assert (thursday.asked.price.direct, thursday.asked.kind) == (4 * 6 * 2, "such hours")
+    assert (thursday.asked.price.direct, thursday.asked.kind) == (Decimal(4 * 6 * 2), "such hours")
     friday = apportion.estimate(small, team="vision", gpus=4, model="H100", start="2026-11-06T13:30", hours=6)
     assert (friday.asked.price.direct, friday.asked.kind) == (4 * 6 * Decimal("1.5"), "mean")
 
@@ -101,7 +101,8 @@ def test_another_model_is_cheaper_while_it_does_not_take_too_long(small: Project
 def test_the_price_list_has_a_cheaper_class(small: Project) -> None:
     found = apportion.estimate(small, team="speech", gpus=4, model="l40s", hours=6)
     low = next(way for way in found.cheaper if way.what == "with qos=low")
-    assert (found.asked.price.direct, low.price.direct, found.asked.range) == (12, 6, None)
+    assert (found.asked.price.direct, low.price.direct) == (Decimal(12), Decimal(6))
+    assert found.asked.range is None
 
 
 def test_lighter_work_is_cheaper_by_its_weight(small: Project) -> None:
