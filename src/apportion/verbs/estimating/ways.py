@@ -36,10 +36,9 @@ def wishes(settled: Settled, job: Job, pools: tuple[str, ...]) -> Iterator[dict[
         for price in settled.policy.pools[name].prices:
             if price.when is not None and price.holds_on(settled.day):
                 yield wish(price.when, job)
-        for key, by_value in settled.policy.pools[name].weights.items():
-            for value in by_value:
-                if job.labels.get(key) != value and not GLOB & set(value):
-                    yield {key: value}
+        weights = settled.policy.pools[name].weights
+        known = ((key, value) for key, by_value in weights.items() for value in by_value if not GLOB & set(value))
+        yield from ({key: value} for key, value in known if job.labels.get(key) != value)
 
 
 def wish(selector: Selector, job: Job) -> dict[str, str]:
