@@ -36,7 +36,7 @@ def news(about: str, team: str = "") -> News:
 
 
 def test_a_close_is_told_signed_with_what_each_team_owes(project: Project, receiver: Receiver) -> None:
-    _, secret = add_hook(project, receiver.address)
+    _, secret = add_hook(project, receiver.address, events=["period.closed"])
     close(project)
     told = deliver(project)
     assert [(one.event, one.about, one.answer) for one in told] == [("period.closed", "2026-10", "200")]
@@ -56,7 +56,7 @@ def test_a_close_that_fails_tells_nobody_and_a_close_always_tells(
     project: Project, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One transaction: a kill between the two cannot be."""
-    add_hook(project, receiver.address)
+    add_hook(project, receiver.address, events=["period.closed"])
 
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
@@ -78,7 +78,7 @@ def test_a_hook_of_one_team_learns_nothing_of_another(project: Project, receiver
     own = Anomaly("vision", TODAY, "USD", Decimal(900), Decimal(100), "gpus", Decimal(800))
     project.books.hooks.tell([anomaly_news(found), anomaly_news(own), news("secret of zebra", "zebra")])
     deliver(project)
-    assert [body["event"] for body in receiver.bodies] == ["period.closed", "anomaly.found"]
+    assert [body["event"] for body in receiver.bodies] == ["period.closed", "statement.issued", "anomaly.found"]
     assert [row["team"] for row in receiver.bodies[0]["teams"]] == ["vision"]
     assert "head" not in receiver.bodies[0]
     text = "".join(body.decode() + str(headers) for headers, body in receiver.came)
@@ -200,7 +200,7 @@ def test_a_secret_is_shown_once_and_nowhere_else(project: Project, receiver: Rec
 def test_books_from_a_backup_tell_nobody_until_there_is_a_new_secret(
     project: Project, receiver: Receiver, tmp_path: Path
 ) -> None:
-    hook, before = add_hook(project, receiver.address)
+    hook, before = add_hook(project, receiver.address, events=["period.closed"])
     close(project)
     project.books.backup(tmp_path / "copy.tar")
     other = tmp_path / "other"

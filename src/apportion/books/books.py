@@ -17,6 +17,7 @@ from apportion.books.booked import read_booked
 from apportion.books.browse import Browse
 from apportion.books.budgets import Budgets
 from apportion.books.catalog import Evidence
+from apportion.books.channels import Channels
 from apportion.books.close import close, read_close
 from apportion.books.database import reading, writing
 from apportion.books.documents import last_number, read_invoices, read_texts
@@ -76,6 +77,7 @@ class Books:
         self._files: Recent[list[str]] = Recent(SNAPSHOTS)
         self.doors = Doors(self.engine)
         self.hooks = Hooks(self.engine)
+        self.channels = Channels(self.engine)
         self.budgets = Budgets(self.engine)
         self.browse = Browse(self.engine)
         self.tokens = Tokens(self.engine)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
@@ -64,7 +65,8 @@ def close(evidence: Evidence, names: Names, closing: Closing) -> Closed:
         connection.execute(delete(record.periods).where(record.periods.c.period == closing.period))
         connection.execute(insert(record.periods).values(period=closing.period, status="closed"))
         note(connection, "run", told(row), closing.why)
-        tell(connection, closed_news(closing, minor, row["head_after"]))
+        for news in (closed_news(closing, minor, row["head_after"]), *statement_news(closing)):
+            tell(connection, news)
     found = read_close(evidence, closing.period)
     assert found is not None
     return found
@@ -85,6 +87,29 @@ def closed_news(closing: Closing, minor: pa.Table, head: str) -> News:
             "totals": [{"currency": unit, "amount": in_units(sums[unit], unit)} for unit in sorted(sums)],
         },
     )
+
+
+def statement_news(closing: Closing) -> Iterator[News]:
+    """One for each team and currency: what it owes, and what of it is charged."""
+    for one in closing.documents:
+        if one.level != "team":
+            continue
+        said = json.loads(one.text)
+        yield News(
+            "statement.issued",
+            f"{closing.period} {one.owner} {one.currency}",
+            {
+                "team": one.owner,
+                "period": closing.period,
+                "currency": one.currency,
+                "owed": in_units(said["owed"], one.currency),
+                "charged": in_units(one.amount, one.currency),
+                "mode": said["mode"],
+                "number": one.label,
+                "link": f"/statements/{closing.period}/{quote(one.owner, safe='')}",
+            },
+            team=one.owner,
+        )
 
 
 def in_units(minor: int, currency: str) -> str:

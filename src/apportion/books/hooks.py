@@ -21,9 +21,19 @@ from apportion.books.failures import spoken
 from apportion.errors import BooksError
 from apportion.model.times import instant_text
 
-EVENTS = ("period.closed", "quota.reached", "anomaly.found")
+EVENTS = (
+    "period.closed",
+    "statement.issued",
+    "quota.reached",
+    "budget.reached",
+    "anomaly.found",
+    "policy.changed",
+    "data.late",
+    "data.health",
+)
 SECRET_BYTES, ID_BYTES = 32, 6
 GIVEN_UP = "given up: "
+CHANNEL = "notify:"  # begins the name of a hook that is a channel of apportion.toml
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,11 @@ class Hook:
     def is_live(self) -> bool:
         return not self.ended_s
 
+    @property
+    def is_channel(self) -> bool:
+        """It stands in apportion.toml, with where it leads; here is only what it is told of."""
+        return self.id.startswith(CHANNEL)
+
     def sees(self, team: str) -> bool:
         return self.teams is None or team in self.teams
 
@@ -77,7 +92,10 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What happened, once per `about`. `team`: whose it is, where it is one team's. Of `teams` a hook gets its own, of `whole` only one of all teams."""
+    """What happened, once per `about`. `team`: whose it is, where it is one team's. Of `teams` a hook gets its own, of `whole` only one of all teams.
+
+    `of_all`: it is no single team's, and nothing for a hook of some.
+    """
 
     event: str
     about: str
@@ -85,6 +103,12 @@ class News:
     team: str = ""
     teams: Sequence[Mapping[str, Any]] = ()
     whole: Mapping[str, Any] = field(default_factory=dict)
+    of_all: bool = False
+
+    def is_for(self, hook: Hook) -> bool:
+        if not hook.is_live or self.event not in hook.events:
+            return False
+        return hook.teams is None or (not self.of_all and (not self.team or hook.sees(self.team)))
 
     def for_hook(self, hook: Hook, at_s: int) -> str:
         own = {"teams": [row for row in self.teams if hook.sees(row["team"])]} if self.teams else {}
@@ -96,7 +120,7 @@ def tell(connection: Connection, news: News) -> int:
     """Part of the transaction that makes the news: a row for each hook that wants it and may know, once. Tells how many there are."""
     table, now, told = record.tellings, int(time.time()), 0
     for hook in read_hooks(connection):
-        if not hook.is_live or news.event not in hook.events or (news.team and not hook.sees(news.team)):
+        if not news.is_for(hook):
             continue
         same = (table.c.hook == hook.id) & (table.c.event == news.event) & (table.c.about == news.about)
         if connection.execute(select(table.c.seq).where(same)).first():
@@ -172,8 +196,14 @@ class Hooks:
             note(connection, "webhook test", f"{name}: {answer}")
 
     def all(self) -> list[Hook]:
+        """Without the channels of apportion.toml."""
         with spoken(), reading(self.engine) as connection:
-            return read_hooks(connection)
+            return [hook for hook in read_hooks(connection) if not hook.is_channel]
+
+    def told(self) -> list[Hook]:
+        """All that are told something, webhooks and channels."""
+        with spoken(), reading(self.engine) as connection:
+            return [hook for hook in read_hooks(connection) if hook.is_live]
 
     def find(self, name: str) -> Hook:
         with spoken(), reading(self.engine) as connection:
@@ -220,7 +250,7 @@ def new_secret() -> str:
 
 def find(connection: Connection, name: str) -> Hook:
     row = connection.execute(select(record.hooks).where(record.hooks.c.id == name)).first()
-    if row is None:
+    if row is None or name.startswith(CHANNEL):
         raise BooksError(
             "unknown-webhook", f"there is no webhook {name!r}", hint="`apportion webhooks list` names them"
         )

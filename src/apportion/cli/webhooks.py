@@ -22,9 +22,7 @@ def add(
     url: Annotated[str, typer.Argument(metavar="URL", help="Where messages are sent: http:// or https://.")],
     event: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="EVENT", help="Only these: period.closed, quota.reached, anomaly.found; all unless given."
-        ),
+        typer.Option(metavar="EVENT", help="Only these, such as period.closed or quota.reached; all unless given."),
     ] = None,
     team: Annotated[
         list[str] | None, typer.Option(metavar="TEAM", help="Only what these teams may know; all unless given.")
@@ -77,11 +75,11 @@ def test(call: Call, name: Name) -> Answer:
 
 
 def deliver(call: Call) -> Answer:
-    """Look for news and send what is due; for cron.
+    """Look for news and send what is due, to channels and webhooks; for cron.
 
     What fails is tried again by a later call, ever more slowly, for about three days. The server does the same by itself.
     """
-    from apportion.verbs.hooks import deliver as send
+    from apportion.verbs.notify import deliver as send
     from apportion.verbs.tell import tell
 
     project = call.project()
@@ -102,7 +100,7 @@ def told_sheet(told: "Sequence[Told]") -> "Sheet":
     from apportion.reports.report import Column
     from apportion.reports.words import counted
 
-    names = ("webhook", "event", "about", "answer")
+    names = ("to", "event", "about", "answer")
     rows = tuple((one.hook, one.event, one.about, one.answer) for one in told)
     sent = sum(one.is_told for one in told)
     failed = f", {len(told) - sent} failed" if sent < len(told) else ""

@@ -23,7 +23,16 @@ from apportion.client.texts import (
 
 Role = Literal["viewer", "lead", "finance", "admin"]
 Deed = Literal["read", "dispute", "budget", "propose", "settle", "adjust", "push", "whole", "adopt", "admin"]
-Event = Literal["period.closed", "quota.reached", "anomaly.found"]
+Event = Literal[
+    "period.closed",
+    "statement.issued",
+    "quota.reached",
+    "budget.reached",
+    "anomaly.found",
+    "policy.changed",
+    "data.late",
+    "data.health",
+]
 
 
 class Budget(Shape):

@@ -19,6 +19,7 @@ from apportion.verbs.billed import bill_findings
 from apportion.verbs.brought import Brought, brought
 from apportion.verbs.gaps import Gap, gaps_of
 from apportion.verbs.nodes import node_findings
+from apportion.verbs.notify import telling_findings
 from apportion.verbs.overcommitted import overcommitted
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed, compute
@@ -55,6 +56,7 @@ def check(project: Project, period: Period | str | None = None, step: Step = sil
         findings += guarded(lambda source=source: source_findings(project, source), f"source {source.name}")  # type: ignore[misc]  # bound per turn
     problems = tuple(project.books.problems())
     findings += problem_findings(problems)
+    findings += guarded(lambda: telling_findings(project), "notify")
     computed = None
     month = newest(project, period)
     if month is not None and project_policy(project):

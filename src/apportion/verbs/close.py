@@ -9,6 +9,7 @@ from apportion.errors import BooksError
 from apportion.model.times import Period
 from apportion.verbs.agreement import keep, policy_for
 from apportion.verbs.closing import Look, looks
+from apportion.verbs.notify import enrol
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 from apportion.verbs.statement import documents
@@ -51,6 +52,7 @@ def close(project: Project, period: Period | str, override: str = "", step: Step
     found = tuple(looks(project, period, step))
     if not override and not all(look.good for look in found):
         return Outcome(str(period), found, None)
+    enrol(project)
     step(f"closing {period}", 0, 0)
     minor = minor_units(project.books.posted(str(period)))
     closing = Close(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from apportion.errors import ProjectError
+from apportion.verbs.notifying.settings import NOTIFY_KEYS, Channel, read_notify
 from apportion.verbs.toml import FILE, Place, check_kind, check_section, nearest, parsed, unknown_key
 from apportion.verbs.web_settings import WEB_SHAPES, Web, read_web
 
@@ -37,10 +38,11 @@ SHAPES: Mapping[str, Mapping[str, type]] = {
     "retention": {"names": str},
     "engine": {"name": str, "threads": int, "memory": str, "spill": str, "master": str},
     "webhooks": {"allow_private": bool},
+    "notify": NOTIFY_KEYS,
     **WEB_SHAPES,
 }
 OWN = ("project", "books", "retention", "engine", "webhooks")
-SECTIONS = (*OWN, "web", "sources")
+SECTIONS = (*OWN, "notify", "web", "sources")
 SIZE = re.compile(r"(\d+) ?([KMGT])(i?)B", re.IGNORECASE)
 
 
@@ -66,6 +68,7 @@ class Settings:
     sources: tuple[Source, ...]
     web: Web = field(default_factory=Web)
     webhooks: Mapping[str, Any] = field(default_factory=dict)
+    notify: tuple[Channel, ...] = ()
 
 
 def read_settings(file: Path) -> Settings:
@@ -92,6 +95,7 @@ def read_settings(file: Path) -> Settings:
         sources=tuple(_sources(document.get("sources", []), place)),
         web=read_web(document.get("web", {}), place),
         webhooks=webhooks,
+        notify=tuple(read_notify(document.get("notify", []), place)),
     )
 
 

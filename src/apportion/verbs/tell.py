@@ -1,6 +1,6 @@
-"""What is noticed rather than done: quotas whose marks are reached, and days that stand out. Each is told once.
+"""What is noticed rather than done: quotas and budgets whose marks are reached, days that stand out, another policy, data that is late. Each is told once.
 
-A close tells of itself, in its own transaction; for the rest somebody has to look, which takes an estimate of the running month: `webhooks deliver`
+A close tells of itself, in its own transaction; for the rest somebody has to look, which takes an estimate of the running month: `notify deliver`
 and the server do it.
 """
 
@@ -21,36 +21,57 @@ from apportion.reports.quotas import Used
 from apportion.reports.sums import total
 from apportion.verbs.agreement import policy_for
 from apportion.verbs.anomalies import anomalies_beside
+from apportion.verbs.budget import budgets
 from apportion.verbs.live import live
+from apportion.verbs.notify import enrol
+from apportion.verbs.notifying.news import budget_news, data_news, estimated_budgets, policy_news
 from apportion.verbs.project import Project
 from apportion.verbs.quota import limit_of, quotas
 from apportion.verbs.report import posted_periods
 
 WHOLE = Fraction(100)
-NOTICED = ("quota.reached", "anomaly.found")
+SPENT = frozenset({"quota.reached", "budget.reached", "anomaly.found"})
+NOTICED = SPENT | {"policy.changed", "data.late", "data.health"}
+
+
+def asked(project: Project) -> frozenset[str]:
+    """Of what somebody wants to be told that has to be looked for."""
+    return NOTICED & {event for hook in project.books.hooks.told() for event in hook.events}
 
 
 def is_asked(project: Project) -> bool:
-    """Whether anybody wants to be told of what has to be looked for."""
-    return any(hook.is_live and set(hook.events) & set(NOTICED) for hook in project.books.hooks.all())
+    return bool(asked(project))
 
 
 def tell(project: Project, today: date, running: Estimate | None = None) -> int:
     """How many messages are new. `running` where the caller has it already."""
-    if not is_asked(project):
-        return 0
+    enrol(project)
+    wanted, news = asked(project), list[News]()
+    if wanted & SPENT:
+        news += spending_news(project, today, running)
+    if "policy.changed" in wanted:
+        news += policy_news(project, today)
+    if wanted & {"data.late", "data.health"}:
+        news += data_news(project, today)
+    return project.books.hooks.tell(news) if news else 0
+
+
+def spending_news(project: Project, today: date, running: Estimate | None) -> Iterator[News]:
     try:
         made = running or live(project, today)
     except ApportionError:
         made = None  # without usage there is no running month
-    news = [anomaly_news(one) for one in anomalies_beside(project, made)]
+    yield from map(anomaly_news, anomalies_beside(project, made))
     posted = max(posted_periods(project), default="")
     for used in quotas(project, posted) if posted else ():
-        news += quota_news(used, estimated=False)
+        yield from quota_news(used, estimated=False)
+    for spending in budgets(project, posted, today=today) if posted else ():
+        yield from budget_news(spending, estimated=False)
     if made is not None and str(made.period) > posted:
         for used in estimated_quotas(made, policy_for(project, made.period)):
-            news += quota_news(used, estimated=True)
-    return project.books.hooks.tell(news)
+            yield from quota_news(used, estimated=True)
+        for spending in estimated_budgets(made, project.books.budgets.holding(str(made.period))):
+            yield from budget_news(spending, estimated=True)
 
 
 def anomaly_news(one: Anomaly) -> News:

@@ -1,9 +1,9 @@
-"""While the server runs, webhooks are told without anybody's asking. One process at a time; without webhooks nothing is looked at."""
+"""While the server runs, webhooks and channels are told without anybody's asking. One process at a time; where nobody is to be told nothing is looked at."""
 
 from collections.abc import Hashable
 
 from apportion.errors import ApportionError
-from apportion.verbs.hooks import deliver
+from apportion.verbs.notify import deliver, enrol
 from apportion.verbs.periods import today
 from apportion.verbs.tell import is_asked, tell
 from apportion.web.beside import Job
@@ -14,10 +14,11 @@ EVERY_S = 30
 
 
 def once(desk: Desk, seen: Hashable) -> Hashable:
-    """News are looked for where the books moved, and what is due is sent."""
-    if not any(hook.is_live for hook in desk.books.hooks.all()):
+    """News are looked for where the books moved or a day has begun, and what is due is sent."""
+    enrol(desk.project)
+    if not desk.books.hooks.told():
         return seen
-    state = desk.state()
+    state = desk.state(), today()
     if state != seen and is_asked(desk.project):
         try:
             running = whole_estimate(desk)

@@ -1,0 +1,1 @@
+"""Messages to people: what an event says as text, mail, Slack blocks and an Adaptive Card."""

@@ -1,0 +1,1 @@
+"""What telling people takes: the settings of channels, the looking for news, and the sending."""
