@@ -1,4 +1,4 @@
-"""A mail server of loopback that speaks SMTP as RFC 5321 has it: EHLO, STARTTLS, AUTH PLAIN and LOGIN, MAIL, RCPT, DATA. What it takes it keeps."""
+"""A mail server of loopback that speaks SMTP as RFC 5321 has it: EHLO, STARTTLS, AUTH PLAIN, MAIL, RCPT, DATA. What it takes it keeps."""
 
 import base64
 import ssl
@@ -13,10 +13,11 @@ from threading import Thread
 
 @dataclass
 class Mailbox:
-    """`answers` are the next codes for a whole mail, 250 after them; `refused` are addresses that it does not have."""
+    """`always`: encrypted from the first byte. `answers` are the next codes for a whole mail, 250 after them; `refused` are addresses that it does not have."""
 
     port: int = 0
     tls: ssl.SSLContext | None = None
+    always: bool = False
     login: tuple[str, str] | None = None
     answers: list[int] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
@@ -47,6 +48,16 @@ class Dialogue(StreamRequestHandler):
 
     def handle(self) -> None:
         self.is_in, self.is_safe, self.to = self.box.login is None, False, list[str]()
+        try:
+            self.talk()
+        except OSError:
+            pass  # whoever does not trust us is gone
+        finally:
+            self.request.close()
+
+    def talk(self) -> None:
+        if self.box.always:
+            self.encrypt()
         self.say("220 here")
         while line := self.rfile.readline().decode().strip():
             word, _, rest = line.partition(" ")
@@ -64,13 +75,16 @@ class Dialogue(StreamRequestHandler):
     def do_ehlo(self, _: str) -> None:
         offers = ["here", "8BITMIME"]
         offers += ["STARTTLS"] if self.box.tls and not self.is_safe else []
-        offers += ["AUTH PLAIN LOGIN"] if self.box.login and (self.is_safe or not self.box.tls) else []
+        offers += ["AUTH PLAIN"] if self.box.login and (self.is_safe or not self.box.tls) else []
         for number, offer in enumerate(offers, 1):
             self.say(f"250{' ' if number == len(offers) else '-'}{offer}")
 
     def do_starttls(self, _: str) -> None:
-        assert self.box.tls
         self.say("220 go")
+        self.encrypt()
+
+    def encrypt(self) -> None:
+        assert self.box.tls
         self.request = self.box.tls.wrap_socket(self.request, server_side=True)
         self.rfile, self.wfile = self.request.makefile("rb"), self.request.makefile("wb", buffering=0)
         self.is_safe = True

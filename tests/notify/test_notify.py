@@ -1,7 +1,7 @@
 """People are told by mail, Slack and Teams: once, in order, not too often, and of what is theirs alone."""
 
 import json
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -205,12 +205,20 @@ def test_mail_is_encrypted_and_a_password_is_in_nothing_that_is_said(
         monkeypatch.setenv("MAIL_PASSWORD", "wrong-of-zebras")
         refused = try_channels(project)
         assert [one.answer for one in refused] == [f"127.0.0.1:{box.port} refused the login (535)"]
-        plain = made(stanza.replace(str(authority), str(tmp_path / "server.key")), "other")
-        assert "unreadable" in str(try_channels(plain)[0].answer) or not try_channels(plain)[0].is_told
     said = str(channel_rows(project)) + repr(project.settings) + str(refused)
     notes = "".join(f"{note.what}{note.detail}{note.why}" for note in project.books.audit())
     assert "notify test" in notes
     assert "of-zebras" not in said + notes
+
+
+def test_a_certificate_is_always_checked(made: Made, tmp_path: Path) -> None:
+    authority, server = certificates(tmp_path)
+    with receiving(Mailbox(tls=server, always=True)) as box:
+        stanza = MAIL.replace("PORT", str(box.port)).replace('tls = "none"', 'tls = "tls"')
+        answer = try_channels(made(stanza))[0].answer
+        assert answer.startswith(f"the certificate of 127.0.0.1:{box.port} is not trusted")
+        assert [one.answer for one in try_channels(made(f'{stanza}ca_file = "{authority}"\n'))] == ["250"]
+        assert box.encrypted == [True]
 
 
 def test_a_server_that_does_not_encrypt_is_told_nothing(made: Made, mailbox: Mailbox) -> None:
@@ -281,6 +289,21 @@ def test_data_that_is_late_or_wrong_is_told_once_a_day_and_to_no_single_team(mad
     deliver(project)
     assert mailbox.recipients == [["finance@example.com", "ops@example.com"]]
     assert mailbox.subjects == ["1 row of the source slurm has a problem"]
+
+
+def test_a_source_that_misses_days_is_told_once_a_day(made: Made, mailbox: Mailbox) -> None:
+    every = MAIL + 'events = ["data.late"]\n'
+    usage = world.SETTINGS.partition('name = "slurm"')[2].partition("[[sources]]")[0].replace("usage/jobs", "late/jobs")
+    project = made(f'{every}\n[[sources]]\nname = "late"{usage}')
+    (project.folder / "late").mkdir()
+    for month in ("2026-09", "2026-11"):
+        text = (project.folder / "usage" / f"jobs-{month}.csv").read_text("utf-8")
+        (project.folder / "late" / "jobs-now.csv").write_text(text, "utf-8")
+        apportion.ingest(project, ["late"])
+    assert [tell(project, TODAY), tell(project, TODAY), tell(project, TODAY + timedelta(days=1))] == [1, 0, 1]
+    deliver(project)
+    assert mailbox.subjects == ["The source late is late"] * 2
+    assert "late misses " in text_of(mailbox.mails[0])
 
 
 def test_what_events_say_is_what_templates_are_tried_on(made: Made) -> None:

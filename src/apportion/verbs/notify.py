@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from apportion.books.channels import WITH, Wish
 from apportion.books.failures import spoken
-from apportion.books.hooks import CHANNEL, GIVEN_UP, Telling
+from apportion.books.hooks import CHANNEL, EVENTS, GIVEN_UP, Telling
 from apportion.errors import ProjectError
 from apportion.render.notify.message import NAMES, Templates
 from apportion.reports.words import counted
@@ -168,10 +168,9 @@ def channel_rows(project: Project) -> tuple[tuple[str, ...], tuple[tuple[str, ..
             teams = "all" if outlet.teams is None else ", ".join(sorted(outlet.teams))
             waiting = str(sum(one.state == "waiting" for one in mine))
             last = f"{tried[-1].event} {tried[-1].about}: {tried[-1].answer}" if tried else ""
+            events = "all" if channel.events == EVENTS else ", ".join(channel.events)
             name = outlet.id.removeprefix(CHANNEL)
-            rows.append(
-                (name, channel.kind, to, ", ".join(channel.events), teams, str(channel.per_hour), waiting, last)
-            )
+            rows.append((name, channel.kind, to, events, teams, str(channel.per_hour), waiting, last))
     return ROWS, tuple(rows)
 
 

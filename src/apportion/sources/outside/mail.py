@@ -37,7 +37,7 @@ def send_mail(server: MailServer, message: EmailMessage) -> str:
                 smtp.login(server.username, server.password.reveal())
             refused = smtp.send_message(message)
     except smtplib.SMTPAuthenticationError as error:
-        raise InputError("mail-refused", f"{server.place} refused the login ({error.smtp_code})") from None
+        raise InputError("login-refused", f"{server.place} refused the login ({error.smtp_code})") from None
     except smtplib.SMTPRecipientsRefused as error:
         raise InputError("mail-refused", f"{server.place} refused {told(error.recipients)}") from None
     except smtplib.SMTPResponseException as error:
@@ -46,7 +46,7 @@ def send_mail(server: MailServer, message: EmailMessage) -> str:
         raise InputError("mail-refused", f"{server.place} offers no {lacking(server)}") from None
     except ssl.SSLCertVerificationError as error:
         raise InputError(
-            "unreachable", f"the certificate of {server.place} is not trusted: {error.verify_message}"
+            "tls-failed", f"the certificate of {server.place} is not trusted: {error.verify_message}"
         ) from None
     except TimeoutError:
         raise InputError("too-slow", f"{server.place} did not answer in {TIMEOUT_S} s") from None
