@@ -26,11 +26,14 @@ class Mailbox:
 
     @property
     def mails(self) -> list[EmailMessage]:
-        return [message_from_bytes(raw, _class=EmailMessage, policy=policy.default) for _, raw in self.came]  # type: ignore[arg-type]
+        return [message_from_bytes(raw, _class=EmailMessage, policy=policy.default) for _, raw in self.came]
 
     @property
     def recipients(self) -> list[list[str]]:
         return [to for to, _ in self.came]
+
+    def to(self, address: str) -> list[EmailMessage]:
+        return [mail for to, mail in zip(self.recipients, self.mails, strict=True) if address in to]
 
     @property
     def subjects(self) -> list[str]:
