@@ -1,17 +1,39 @@
 """Projects that tell a mail server and a web server of loopback."""
 
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 import apportion
+from apportion.books.hooks import News
+from apportion.render.notify.samples import SAID
+from apportion.verbs.notify import enrol
 from apportion.verbs.project import Project
 from tests.hooks.conftest import receiver, small
 from tests.notify.mailbox import Mailbox, receiving
 from tests.web import world
 
 __all__ = ["receiver", "small"]  # fixtures
+
+TODAY = date(2026, 11, 16)
+MAIL = """
+[[notify]]
+name = "mail"
+kind = "email"
+host = "127.0.0.1"
+port = PORT
+tls = "none"
+from = "costs@example.com"
+to = ["finance@example.com", "ops@example.com"]
+"""
+BY_TEAM = MAIL.replace(
+    'to = ["finance@example.com", "ops@example.com"]',
+    'to = {vision = "vision@example.com", zebra = ["zebra@example.com"]}',
+)
+SLACK = '\n[[notify]]\nname = "chat"\nkind = "slack"\nurl = "env:CHAT_URL"\n'
+WIRE = '\n[[notify]]\nname = "wire"\nkind = "webhook"\nurl = "env:WIRE_URL"\nsecret = "env:WIRE_SECRET"\n'
 
 Made = Callable[..., Project]
 
@@ -37,3 +59,14 @@ def made(small: Project, tmp_path: Path, mailbox: Mailbox) -> Made:
         return apportion.open_project(path)
 
     return make
+
+
+def news(about: str, team: str = "") -> News:
+    return News("anomaly.found", about, {**SAID["anomaly.found"], "team": team, "text": about}, team=team)
+
+
+def told(project: Project, *about: str) -> int:
+    """Some news, and the second at which they were made."""
+    enrol(project)
+    project.books.hooks.tell([news(one) for one in about])
+    return project.books.hooks.tellings()[-1].made_s

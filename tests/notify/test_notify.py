@@ -1,56 +1,22 @@
 """People are told by mail, Slack and Teams: once, in order, not too often, and of what is theirs alone."""
 
-import json
-from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 import apportion
-from apportion.books.hooks import EVENTS, News
 from apportion.errors import ApportionError
-from apportion.render.notify.samples import COMMON, SAID
-from apportion.verbs.budget import set_budget
+from apportion.render.notify.samples import SAID
 from apportion.verbs.check import check
 from apportion.verbs.hooks import MOST_TRIES, wait_s
-from apportion.verbs.notify import HOUR_S, channel_rows, deliver, enrol, failures, try_channels
-from apportion.verbs.project import Project
+from apportion.verbs.notify import HOUR_S, channel_rows, deliver, failures, try_channels
 from apportion.verbs.tell import tell
 from tests.hooks.conftest import Receiver, is_signed
 from tests.kubernetes.authority import certificates
-from tests.notify.conftest import Made
+from tests.notify.conftest import BY_TEAM, MAIL, SLACK, TODAY, WIRE, Made, told
 from tests.notify.mailbox import Mailbox, receiving, text_of
 from tests.web import world
-
-TODAY = date(2026, 11, 16)
-MAIL = """
-[[notify]]
-name = "mail"
-kind = "email"
-host = "127.0.0.1"
-port = PORT
-tls = "none"
-from = "costs@example.com"
-to = ["finance@example.com", "ops@example.com"]
-"""
-BY_TEAM = MAIL.replace(
-    'to = ["finance@example.com", "ops@example.com"]',
-    'to = {vision = "vision@example.com", zebra = ["zebra@example.com"]}',
-)
-SLACK = '\n[[notify]]\nname = "chat"\nkind = "slack"\nurl = "env:CHAT_URL"\n'
-WIRE = '\n[[notify]]\nname = "wire"\nkind = "webhook"\nurl = "env:WIRE_URL"\nsecret = "env:WIRE_SECRET"\n'
-
-
-def news(about: str, team: str = "") -> News:
-    return News("anomaly.found", about, {**SAID["anomaly.found"], "team": team, "text": about}, team=team)
-
-
-def told(project: Project, *about: str) -> int:
-    """Some news, and the second at which they were made."""
-    enrol(project)
-    project.books.hooks.tell([news(one) for one in about])
-    return project.books.hooks.tellings()[-1].made_s
 
 
 def test_a_close_mails_each_team_its_own_statement_and_nothing_of_another(made: Made, mailbox: Mailbox) -> None:
@@ -235,92 +201,6 @@ def test_a_test_names_the_channel_and_tells_of_nothing(made: Made, mailbox: Mail
     assert error.value.hint == "did you mean 'mail'?"
 
 
-def test_each_mark_of_a_budget_is_told_once(made: Made, mailbox: Mailbox) -> None:
-    """October is posted; November is estimated by the same engine."""
-    project = made(BY_TEAM + 'events = ["budget.reached"]\n')
-    posted = project.books.posted("2026-10").to_pylist()
-    spent = sum((row["amount"] for row in posted if row["team"] == "vision"), Decimal(0))
-    set_budget(project, "vision", f"{spent * Decimal('1.1'):.2f}", "2026-10")
-    set_budget(project, "zebra", "1000000", "2026-10")
-    assert tell(project, TODAY) >= 1
-    assert tell(project, TODAY) == 0
-    deliver(project)
-    first = mailbox.mails[0]
-    assert first["Subject"] == "vision has reached 80 % of its budget for 2026-10"
-    assert f"{spent:,.2f} USD of {spent * Decimal('1.1'):,.2f} USD are spent." in text_of(first)
-    assert {to[0] for to in mailbox.recipients} == {"vision@example.com"}
-    assert not [one for one in mailbox.subjects if "100 %" in one and "2026-10" in one]
-    set_budget(project, "vision", f"{spent * Decimal('0.9'):.2f}", "2026-10")
-    assert tell(project, TODAY) >= 2
-
-
-def test_another_policy_is_told_in_sentences_to_each_team_its_own(made: Made, mailbox: Mailbox) -> None:
-    every = MAIL.replace('"mail"', '"all"') + 'events = ["policy.changed"]\n'
-    project = made(BY_TEAM + 'events = ["policy.changed"]\n' + every)
-    assert tell(project, TODAY) == 0
-    policy = project.folder / "policy.yaml"
-    text = policy.read_text("utf-8").replace("hours: 400", "hours: 150").replace("money: 5000", "money: 700")
-    policy.write_text(text, "utf-8")
-    project = apportion.open_project(project.folder)
-    assert tell(project, TODAY) == 0  # nobody computed with it yet
-    apportion.plan(project, "2026-10")
-    assert tell(project, TODAY) == 3
-    assert tell(project, TODAY) == 0
-    deliver(project)
-    texts = {to[0]: text_of(mail) for to, mail in zip(mailbox.recipients, mailbox.mails, strict=True)}
-    assert "- No longer: " in texts["vision@example.com"]
-    assert "150" in texts["vision@example.com"]
-    assert not [word for word in (*world.SECRET, "700", "5000") if word in texts["vision@example.com"]]
-    assert "700" in texts["zebra@example.com"]
-    assert "quotas[1].hours changes from 400 to 150; no figure changes" in texts["finance@example.com"]
-    assert "quotas[2].money changes from 5000 to 700; no figure changes" in texts["finance@example.com"]
-
-
-def test_data_that_is_late_or_wrong_is_told_once_a_day_and_to_no_single_team(made: Made, mailbox: Mailbox) -> None:
-    project = made(BY_TEAM + MAIL.replace('"mail"', '"all"') + 'events = ["data.late", "data.health"]\n')
-    jobs = max((project.folder / "usage").glob("jobs-*.csv"))
-    jobs.write_text(jobs.read_text("utf-8").replace("2026-11-13T00:00:00Z", "yesterday", 1), "utf-8")
-    apportion.ingest(project)
-    assert tell(project, TODAY) == 1
-    assert tell(project, TODAY) == 0
-    deliver(project)
-    assert mailbox.recipients == [["finance@example.com", "ops@example.com"]]
-    assert mailbox.subjects == ["1 row of the source slurm has a problem"]
-
-
-def test_a_source_that_misses_days_is_told_once_a_day(made: Made, mailbox: Mailbox) -> None:
-    every = MAIL + 'events = ["data.late"]\n'
-    usage = world.SETTINGS.partition('name = "slurm"')[2].partition("[[sources]]")[0].replace("usage/jobs", "late/jobs")
-    project = made(f'{every}\n[[sources]]\nname = "late"{usage}')
-    (project.folder / "late").mkdir()
-    for month in ("2026-09", "2026-11"):
-        text = (project.folder / "usage" / f"jobs-{month}.csv").read_text("utf-8")
-        (project.folder / "late" / "jobs-now.csv").write_text(text, "utf-8")
-        apportion.ingest(project, ["late"])
-    assert [tell(project, TODAY), tell(project, TODAY), tell(project, TODAY + timedelta(days=1))] == [1, 0, 1]
-    deliver(project)
-    assert mailbox.subjects == ["The source late is late"] * 2
-    assert "late misses " in text_of(mailbox.mails[0])
-
-
-def test_what_events_say_is_what_templates_are_tried_on(made: Made) -> None:
-    """A key that a message does not have would be a template that fails on the day."""
-    project = made(MAIL)
-    policy = project.folder / "policy.yaml"
-    set_budget(project, "vision", "1", "2026-10")
-    text = policy.read_text("utf-8").replace("hours: 400", "hours: 100").replace("USD\n", "USD\n", 1)
-    policy.write_text(text, "utf-8")
-    project = apportion.open_project(project.folder)
-    apportion.plan(project, "2026-10")
-    tell(project, TODAY)
-    apportion.close(project, "2026-10", override="known")
-    seen = {one.event: json.loads(one.body) for one in project.books.hooks.tellings()}
-    assert {"period.closed", "statement.issued", "quota.reached", "budget.reached", "policy.changed"} <= set(seen)
-    for event, said in seen.items():
-        assert {*SAID[event], *COMMON, "event"} <= set(said), event
-    assert set(SAID) == {*EVENTS, "notify.test"}
-
-
 def test_a_template_of_the_project_is_used_and_a_wrong_one_is_named(made: Made, mailbox: Mailbox) -> None:
     project = made(MAIL)
     folder = project.folder / "templates" / "notify"
@@ -363,49 +243,3 @@ def test_a_channel_that_is_taken_out_is_told_nothing_more(made: Made, mailbox: M
     told(back, "two")
     deliver(back)
     assert [text_of(mail).strip() for mail in mailbox.mails] == ["two"]
-
-
-@pytest.mark.parametrize(
-    ("change", "code", "said"),
-    [
-        (('kind = "email"', 'kind = "pigeon"'), "invalid-setting", "cannot be of kind 'pigeon'"),
-        (('host = "127.0.0.1"\n', ""), "invalid-setting", "needs host"),
-        (("from =", "sender ="), "unknown-key", "'sender' is not a setting"),
-        (('tls = "none"', 'tls = "sometimes"'), "invalid-setting", "tls cannot be"),
-        (('"ops@example.com"', '"ops"'), "invalid-setting", "to has 'ops', which is no address"),
-        (('"ops@example.com"', r'"a@b.c\nBcc: x@y.z"'), "invalid-setting", "which is no address"),
-        (("port = PORT", "port = 0"), "invalid-setting", "port must be"),
-        (("port = PORT", "port = PORT\nper_hour = 0"), "invalid-setting", "per_hour must be from 1"),
-        (("port = PORT", 'port = PORT\nquiet = "late"'), "invalid-setting", "quiet must be"),
-        (("port = PORT", 'port = PORT\nevents = ["lunch"]'), "unknown-event", "nothing is told of 'lunch'"),
-        (("port = PORT", 'port = PORT\nusername = "a"'), "invalid-setting", "go together"),
-        (("port = PORT", 'port = PORT\nusername = "a"\npassword = "hunter2"'), "secret-in-settings", "must say where"),
-        (
-            ('host = "127.0.0.1"', 'host = "mail.example.com"\nusername = "a"\npassword = "env:A"'),
-            "invalid-setting",
-            "in the open",
-        ),
-        (("[[notify]]", '[[notify]]\nname = "x"\nkind = "slack"\nurl = "https://a.example/b"\n[[notify]]'), "secret-in-settings", "url must say"),
-    ],
-)  # fmt: skip
-def test_wrong_settings_are_refused_with_their_line(made: Made, change: tuple[str, str], code: str, said: str) -> None:
-    with pytest.raises(ApportionError) as error:
-        made(MAIL.replace(*change))
-    assert error.value.code == code
-    assert said in error.value.message
-    assert "apportion.toml:" in error.value.where
-    assert "hunter2" not in str(error.value) + error.value.hint
-
-
-def test_a_team_that_nobody_knows_is_refused(made: Made) -> None:
-    with pytest.raises(ApportionError, match="'visoin', which neither") as error:
-        deliver(made(MAIL + 'teams = ["visoin"]\n'))
-    assert error.value.hint == "did you mean 'vision'?"
-
-
-def test_a_missing_secret_is_a_failure_that_says_where_it_should_be(made: Made) -> None:
-    project = made(SLACK)
-    assert [one.answer for one in try_channels(project)] == [
-        "there is no secret at env:CHAT_URL: the environment variable is not set"
-    ]
-    assert [one.status for one in check(project).findings if one.what == "notify"] == ["wrong"]

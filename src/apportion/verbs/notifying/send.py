@@ -20,6 +20,7 @@ from apportion.verbs.notifying.settings import EMAIL, SLACK, TEAMS, Channel, Out
 
 CARDS = {SLACK: slack, TEAMS: teams}
 DIGEST = "digest"
+PRINTABLE = "quoted-printable"  # any server takes it, and lines of any length
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,6 @@ def mail_of(message: Message, sender: str, outlet: Outlet, first: Telling) -> Em
     number = first.seq or f"test-{time.time_ns()}"
     made["Message-ID"] = f"<{number}.{first.made_s}.apportion@{sender.rpartition('@')[2]}>"
     made["Auto-Submitted"] = "auto-generated"
-    made.set_content(f"{message.text}\n\n{message.link}".strip() + "\n")
-    made.add_alternative(message.html, subtype="html")
+    made.set_content(f"{message.text}\n\n{message.link}".strip() + "\n", cte=PRINTABLE)
+    made.add_alternative(message.html, subtype="html", cte=PRINTABLE)
     return made

@@ -29,7 +29,7 @@ NOTIFY_KEYS: Mapping[str, type] = {key: kind for shape in NOTIFY_SHAPES.values()
 NEEDED = {EMAIL: ("host", "from", "to"), SLACK: ("url",), TEAMS: ("url",), WEBHOOK: ("url", "secret")}
 SECRETS = ("password", "url", "secret")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
-ADDRESS = re.compile(r"[^\s@<>,;:\"()\[\]\\]+@[^\s@<>,;:\"()\[\]\\]+")
+ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
 QUIET = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 PER_HOUR, MOST_PER_HOUR, MOST_PORT = 12, 1000, 65_535
 
