@@ -27,7 +27,7 @@ from tests.books.rows import MONTH, delivery, gpu_hours, postings, run
 if TYPE_CHECKING:
     from multiprocessing.queues import Queue
 
-NOTHING_MORE = '{"children": [], "parts": [], "workloads": []}'  # of a statement
+NOTHING_MORE = '{"owed": 6000, "mode": "chargeback", "children": [], "parts": [], "workloads": []}'  # of a statement
 MARCH = "2025-03"
 T = TypeVar("T")
 Said = tuple[str, int, list[Any]]

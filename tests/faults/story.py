@@ -36,7 +36,7 @@ from tests.books.rows import MONTH, charges, delivery, gpu_hours, postings, run,
 from tests.sequences.hands import SETTINGS, ByVerbs, new_project
 from tests.sequences.model import Model
 
-NOTHING_MORE = '{"children": [], "parts": [], "workloads": []}'  # of a statement
+NOTHING_MORE = '{"owed": 6000, "mode": "chargeback", "children": [], "parts": [], "workloads": []}'  # of a statement
 MARCH, APRIL = "2025-03", "2025-04"
 HALF = Interval(MONTH.start_s, MONTH.start_s + 900)
 
