@@ -129,6 +129,7 @@ def add(url: str, warehouse: str, number: int, count: int, answers: "Queue[Said]
         for i in range(count):
             name = f"more-{number}-{i}"
             fields = {"run_id": name, "plan_digest": name, "period": f"20{i + 10}-01", "inputs": {}}
+            fields["expected_head"] = books.head()  # before what it rests on is read, as a plan does
             try:
                 posted = sum(books.posted(f"20{i + 10}-01")["amount"].to_pylist())
                 books.post(run(books, [("bio", "1")], str(posted + 1), **fields))
