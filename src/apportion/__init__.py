@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from apportion.verbs.methods import method, methods
     from apportion.verbs.nodes import nodes
     from apportion.verbs.plan import plan
+    from apportion.verbs.prices import prices
     from apportion.verbs.project import open_project
     from apportion.verbs.quota import quotas
     from apportion.verbs.report import report
@@ -59,7 +60,7 @@ __all__ = [
     "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "apply", "apply_enforcement", "audit",
     "backtest", "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "enforce", "erase",
     "estimate", "explain", "export_focus", "export_journal", "fairness", "fit", "gc", "ingest", "init", "journal", "ledger", "method", "methods",
-    "nodes", "open_dispute", "open_project", "plan", "propose", "quotas", "report", "restore", "say", "set_budget", "settle", "split",
+    "nodes", "open_dispute", "open_project", "plan", "prices", "propose", "quotas", "report", "restore", "say", "set_budget", "settle", "split",
     "undo_enforcement", "verify", "whatif",
 ]  # fmt: skip
 

@@ -11,7 +11,7 @@ from apportion.errors import ApportionError, InvariantError
 from tests.cli.conftest import Run
 
 VERBS = (  # noqa: SIM905 - reads as typed
-    "demo init check ingest plan apply whatif draft close statement export adjust dispute budget quota enforce estimate "
+    "demo init check ingest plan apply whatif draft close statement export adjust dispute budget quota enforce estimate prices "
     "explain cost report advise ledger serve token webhooks notify methods split audit backup verify erase gc agent "
 ).split()
 HEAVY = {"pyarrow", "ibis", "duckdb", "pyiceberg", "sqlalchemy", "pydantic", "rich", "ruamel", "numpy"}

@@ -281,6 +281,21 @@ def waste(call: Call, where: Only = None) -> Answer:
     return Answer(report_sheet(find(project, call.months(posted_periods(project)), where or ())))
 
 
+def efficiency(call: Call) -> Answer:
+    """How much of what each team held was useful, against the month before.
+
+    What a team no longer runs counts as it was, and what it saved is counted for the work that it did: nobody wins by doing less.
+    """
+    from apportion.render.sheet import report_sheet
+    from apportion.verbs.efficiency import efficiency as compare
+    from apportion.verbs.periods import one
+    from apportion.verbs.report import posted_periods
+
+    project = call.project()
+    period = one(call.months(posted_periods(project)), "report efficiency")
+    return Answer(report_sheet(compare(project, period)))
+
+
 def answer(call: Call, name: str, which: Which, **options: str) -> Answer:
     from apportion.render.sheet import report_sheet
     from apportion.verbs.report import posted_periods, report
@@ -313,6 +328,7 @@ def add_to(app: typer.Typer) -> None:
         pools,
         pool,
         waste,
+        efficiency,
     ):
         verb(group, command.__name__, period=True)(command)
     for command in (live, anomalies):

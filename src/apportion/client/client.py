@@ -49,7 +49,7 @@ class Client(Wire):
     def report(
         self, name: str, period: str = "", where: Sequence[str] = (), by: str = "", as_of: str = ""
     ) -> shapes.ReportAnswer:
-        """showback, trend, idle, held, coverage, carbon or corrections; reconcile, fairness and nodes for those who see all teams."""
+        """showback, trend, idle, held, coverage, carbon, corrections or efficiency; reconcile, fairness and nodes for those who see all teams."""
         query = {"period": period, "where": where, "by": by, "as_of": as_of}
         return shapes.ReportAnswer.model_validate(self.get(f"/reports/{named(name)}", query))
 
@@ -152,6 +152,11 @@ class Client(Wire):
 
     def quotas(self, period: str = "") -> shapes.ReportAnswer:
         return shapes.ReportAnswer.model_validate(self.get("/quotas", {"period": period}))
+
+    def prices(self, days: int = 7, first: str = "", pool: str = "", team: str = "") -> shapes.ReportAnswer:
+        """What an hour will cost in the coming days, from `first` (today unless given)."""
+        answer = self.get("/prices", {"days": days, "from": first, "pool": pool, "team": team})
+        return shapes.ReportAnswer.model_validate(answer)
 
     def estimate(self, job: estimates.EstimateWish) -> estimates.Estimated:
         """What a job would cost before it runs."""

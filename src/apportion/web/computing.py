@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from apportion.errors import ProjectError
 from apportion.reports.estimate import Estimate
 from apportion.reports.report import Report
+from apportion.verbs.efficiency import efficiency
 from apportion.verbs.estimate import Seen, estimate_by
 from apportion.verbs.estimating.asked import Asked
 from apportion.verbs.explain import Explanation, explain_by
@@ -16,6 +17,7 @@ from apportion.verbs.explaining.seen import seen_by, visible
 from apportion.verbs.ground import Means
 from apportion.verbs.periods import today
 from apportion.verbs.pools import pool_by, pools_by
+from apportion.verbs.prices import Wish, prices_by
 from apportion.web.ask import Ask, NotThereError
 
 Found = TypeVar("Found")
@@ -65,6 +67,21 @@ def estimated(ask: Ask, asked: Asked) -> Estimate:
         return estimate_by(replace(means, read=ask.record), ask.project, asked, seen)
 
     return at_bench(ask, ("estimate", today(), asked), make)
+
+
+def ahead(ask: Ask, wish: Wish) -> Report:
+    """Of pools that the viewer's teams are charged from."""
+    if wish.team:
+        ask.require_team(wish.team)
+    seen = Seen(ask.viewer.teams, seen_pools(ask))
+    made = at_bench(ask, ("prices", today(), wish), lambda means: prices_by(means, ask.project, wish, seen))
+    return made if ask.viewer.teams is None else replace(made, head="")
+
+
+def efficient(ask: Ask) -> Report:
+    """Of the viewer's teams."""
+    key = ("efficiency", str(ask.month), ask.viewer.teams)
+    return ask.desk.kept(key, lambda: efficiency(ask.project, ask.month, ask.record))
 
 
 def explained(ask: Ask, what: str) -> Explanation:

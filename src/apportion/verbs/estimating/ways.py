@@ -10,6 +10,7 @@ from apportion.verbs.estimating.places import GPU, models_of
 from apportion.verbs.estimating.rates import Settled
 
 GLOB = set("*?[")
+WHOSE = frozenset({"team", "project", "user", "department", "cost_centre"})  # no choice of a job
 
 
 def other_ways(settled: Settled, job: Job, pools: tuple[str, ...]) -> Iterator[tuple[str, Job]]:
@@ -43,7 +44,7 @@ def wishes(settled: Settled, job: Job, pools: tuple[str, ...]) -> Iterator[dict[
 
 def wish(selector: Selector, job: Job) -> dict[str, str]:
     """What makes a selector match that does not; nothing where that is not plain to see."""
-    if selector.matches(job.labels):
+    if selector.matches(job.labels) or WHOSE & {condition.key for condition in selector.conditions}:
         return {}
     labels = {
         condition.key: condition.globs[0].text

@@ -15,6 +15,7 @@ from apportion.web.api import (
     owners,
     periods,
     policies,
+    prices,
     reports,
     runs,
     search,
@@ -25,8 +26,8 @@ from apportion.web.api import (
 )
 
 ROOMS = (
-    me, tokens, periods, reports, owners, runs, search, explain, estimates, ledger, statements, disputes, adjustments, budgets, policies, drafts, health,
-    webhooks, usage,
+    me, tokens, periods, reports, owners, runs, search, explain, estimates, prices, ledger, statements, disputes, adjustments, budgets, policies, drafts,
+    health, webhooks, usage,
 )  # fmt: skip
 API = APIRouter(prefix="/api/v1", generate_unique_id_function=lambda route: route.name)
 for room in ROOMS:

@@ -16,6 +16,7 @@ from apportion.verbs.reconcile import reconciled
 from apportion.verbs.settings import nearest
 from apportion.web.api.asked import FILTERED, OF_MONTH, Reading, Whole, about
 from apportion.web.ask import Ask
+from apportion.web.computing import efficient
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["reports"])
@@ -50,6 +51,12 @@ def report_fairness(ask: Whole, by: Annotated[Literal["", "team", "pool"], BY] =
 def report_nodes(ask: Whole) -> ReportAnswer:
     """Which node each instance of the bill is, and what is tied to none; of one month."""
     return report_answer(kept(ask, "nodes", ""))
+
+
+@router.get("/reports/efficiency", dependencies=[OF_MONTH], **about(Deed.read, 409))
+def report_efficiency(ask: Reading) -> ReportAnswer:
+    """How much of what your teams held was useful, against the month before; of one month."""
+    return report_answer(efficient(ask))
 
 
 @router.get("/reports/{name}", dependencies=[FILTERED], **about(Deed.read))

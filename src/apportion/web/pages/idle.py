@@ -14,13 +14,14 @@ from apportion.reports.waste import OTHERS
 from apportion.reports.words import shown
 from apportion.verbs.waste import waste
 from apportion.web.ask import Ask, at
-from apportion.web.computing import all_pools, one_pool
+from apportion.web.computing import all_pools, efficient, one_pool
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Figures, Page, Prose, Rows
 from apportion.web.routes import Route
 from apportion.web.tables import records
 
 TIMES = "When it stood idle"
+EFFICIENCY = "How much of it was useful: nobody wins by doing less"
 
 MEANS = {
     "unsold": "nobody held it",
@@ -34,7 +35,7 @@ def idle(ask: Ask) -> Page:
     made = ask.report("idle")
     held, runs = ask.report("held", by="team"), wasted(ask)
     blocks: list[Block] = [figures(ask, made, held), *causes(ask, made), *when(ask)]
-    blocks += [*by_owner(ask, held), *by_run(ask, runs)]
+    blocks += [*by_owner(ask, held), *useful(ask), *by_run(ask, runs)]
     where = "".join(f" --where {shlex.quote(one)}" for one in ask.filters)
     asked = f"--period {ask.period}{where}"
     more = f"`apportion report held {asked}` and `apportion report waste {asked}` have what was held without use."
@@ -145,6 +146,22 @@ def by_owner(ask: Ask, held: Report) -> list[Block]:
         heading = f"Held and used, by team, in {table.currency}"
         blocks.append(Rows(table, heading, links, "waste", lead=ask.link("/idle")))
     return blocks or [Prose((held.title,), "Held and used")]
+
+
+def useful(ask: Ask) -> list[Block]:
+    """Shares alone: what the hours cost stands above, and `apportion report efficiency` has the rest. Of one month, and of all that is seen of it."""
+    if len(ask.months) != 1 or ask.query.get("where"):
+        return []
+    blocks: list[Block] = []
+    for table in report_sheet(efficient(ask)).tables:
+        kept = [n for n, column in enumerate(table.columns) if column.kind != "money"]
+        columns, rows = (
+            tuple(table.columns[n] for n in kept),
+            tuple(tuple(row[n] for n in kept) for row in table.rows),
+        )
+        links = {"team": [ask.link(at("/teams", str(row[0]))) for row in rows]}
+        blocks.append(Rows(Table(columns, rows, (), table.currency), EFFICIENCY, links))
+    return blocks
 
 
 def pools_asked(ask: Ask) -> list[str]:
