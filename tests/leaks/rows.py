@@ -18,6 +18,7 @@ OTHERWISE = {("/api/v1/audit", "what"), ("/api/v1/reports/{name}", "owner")}
 # Those that name nobody, and what they are filled with where one is needed.
 HARMLESS = {
     "period": "2026-10",
+    "days": "",
     "as_of": "",
     "by": "",
     "name": "showback",

@@ -81,6 +81,7 @@ EXAMPLES: dict[str, Example] = {
         Example("/runs/{run}"),
         Example("/pools", queries=(WHERE,)),
         Example("/pools/{pool}", queries=(WHERE,)),
+        Example("/prices", ""),
         Example("/idle", queries=(WHERE,)),
         Example("/explain", f"{PERIOD}&what={{team}}", tuple(f"{PERIOD}&what={what}" for what in ("job:{run}", "project:{project}", "posting:{posting}"))),
         Example("/quotas"),

@@ -65,6 +65,7 @@ BESIDE = {
             f"apportion report pool gpus --by week {NOW}",
             f"apportion report held {NOW}",
             f"apportion report waste {NOW}",
+            f"apportion report efficiency {NOW}",
             f"apportion report waste --where team=vision {NOW}",
         )
     ),

@@ -70,6 +70,7 @@ def prices_by(means: Means, project: Project, wish: Wish, seen: Seen = Seen()) -
     period = str(days[0]) if len(days) == 1 else f"{days[0]}..{days[-1]}"
     told = {ahead.pool for ahead in found}
     notes = [f"{name} has no price per unit that is known ahead." for name in chosen if name not in told]
+    notes += [f"With the discounts of {wish.team}."] if wish.team else []
     return prices_report(found, settled.policy.currency, period, project.books.head(), (*notes, BOUNDS))
 
 

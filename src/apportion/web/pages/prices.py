@@ -19,7 +19,10 @@ def prices(ask: Ask) -> Page:
             Rows(
                 table,
                 f"Prices in {table.currency}",
-                links={"pool": [ask.link(at("/pools", str(row[0]))) for row in table.rows]},
+                links={
+                    name: [ask.link(at("/pools", str(row[0]))) for row in table.rows]
+                    for name in ("pool", "price", "least", "most")
+                },
             )
             for table in sheet.tables
         ),
