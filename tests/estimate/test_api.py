@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 import apportion
 from apportion.client.estimates import Estimated
-from apportion.render.estimate import estimate_value
+from apportion.render.estimate import estimate_sheet, estimate_value
 from apportion.render.json import portable
 from apportion.verbs.project import Project
 from tests.web.conftest import Clients, clients_of
@@ -45,6 +45,21 @@ def test_only_for_teams_and_from_pools_that_are_theirs(served: Clients) -> None:
     for model in ("l40s", "z40s"):
         unknown = post(served("viewer"), **{**JOB, "model": model}).json()
         assert (unknown["code"], unknown["hint"]) == ("unknown-model", "known: NVIDIA-H100-80GB")
+
+
+def test_the_page_says_what_the_command_says(served: Clients, small: Project) -> None:
+    """With the same question in the terminal below, and the words of an error where it has none."""
+    asked = "team=vision&hours=6&gpus=4&model=h100&start=2026-11-05T13:00&labels=qos%3Dpreemptible"
+    found = apportion.estimate(small, **JOB, labels=["qos=preemptible"])
+    page = served("viewer").get(f"/estimate.json?{asked}").json()
+    assert page["title"] == estimate_sheet(found).title
+    assert Decimal(page["tables"][0]["rows"][0]["price"]) == found.asked.price.owed
+    shown = served("viewer").get(f"/estimate?{asked}").text
+    assert "apportion estimate --team vision --hours 6 --gpus 4 --model h100" in shown
+    assert "--label qos=preemptible" in shown
+    assert "such a job holds nothing" in served("viewer").get("/estimate?team=vision&hours=6").text
+    assert served("viewer").get("/estimate?team=speech&hours=6&gpus=1").status_code == 404
+    assert "speech" not in served("viewer").get("/estimate").text
 
 
 def test_a_wish_that_is_not_in_order(served: Clients) -> None:
