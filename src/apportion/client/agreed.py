@@ -193,6 +193,38 @@ class BacktestMoved(Shape):
     share: str | None
 
 
+class BacktestEvenness(Shape):
+    """Of one pool: gini of what owners pay for an hour held, and correlations of what they pay with what they held and used."""
+
+    currency: str
+    pool: str
+    unit: str
+    owners: int
+    gini: str | None
+    held_pearson: str | None
+    held_spearman: str | None
+    measured: int
+    used_pearson: str | None
+    used_spearman: str | None
+
+
+class BacktestIncentive(Shape):
+    """What a team would owe more or less, had it done something else; `pool` is empty over all of them."""
+
+    policy: str
+    month: str
+    currency: str
+    team: str
+    deed: str
+    pool: str
+    job: str
+    owed: str
+    change: str
+    verdict: str
+    bearer: str
+    borne: str
+
+
 class BacktestVariant(Shape):
     name: str
     policy: str
@@ -204,10 +236,12 @@ class BacktestVariant(Shape):
     clauses: list[str]
     bills: list[str]
     fairness: list[BacktestMoved]
+    departments: list[BacktestRow]
+    evenness: list[BacktestEvenness]
 
 
 class Backtest(Shape):
-    """`fairness` is that of what is posted; both are empty unless asked for."""
+    """`fairness` and `evenness` are those of what is posted; all are empty unless asked for."""
 
     period: str
     title: str
@@ -215,6 +249,8 @@ class Backtest(Shape):
     variants: list[BacktestVariant]
     fairness: list[BacktestMoved]
     notes: list[str]
+    evenness: list[BacktestEvenness]
+    incentives: list[BacktestIncentive]
 
 
 class TokenWish(Wish):

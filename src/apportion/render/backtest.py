@@ -1,4 +1,4 @@
-"""A back-test for reading: policies side by side, why each moves what it moves, and how far each lies from peak Shapley."""
+"""A back-test for reading: policies side by side, why each moves what it moves, how fair each is, and what it rewards."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -16,6 +16,15 @@ PEAK = (
     "without such pools there is nothing to compare."
 )
 
+EVEN = (
+    "A unit price is what an owner pays in a pool over the hours that it held; gini is 0 where all pay the same. Correlations are of what owners "
+    "pay with what they held and used, over n owners."
+)
+DEEDS = (
+    "Deeds are tried on the last month, each alone: all others do what they did, there is room for the job, and bills stay as they are. "
+    "Who bears it is who would owe most of it in turn."
+)
+
 
 def backtest_sheet(made: Backtest, by: str = "owner") -> Sheet:
     """`by` says which table leads, and so is the one of `csv`: figures by owner, month or pool, or the causes."""
@@ -24,7 +33,10 @@ def backtest_sheet(made: Backtest, by: str = "owner") -> Sheet:
     told = [note for variant in made.variants for note in notes_of(variant, named=len(made.variants) > 1)]
     explained = [SWING] if len(made.months) > 1 else []
     explained += [PEAK] if made.fairness else []
-    return Sheet(made.title, (*leading, *fair(made)), made, (*told, *explained, *made.notes))
+    explained += [EVEN] if made.evenness else []
+    explained += [DEEDS] if made.incentives else []
+    measures = (*fair(made), *even(made), *rewarded(made))
+    return Sheet(made.title, (*leading, *measures), made, (*told, *explained, *made.notes))
 
 
 def notes_of(variant: Variant, *, named: bool) -> list[str]:
@@ -39,7 +51,10 @@ def beside(made: Backtest, by: str) -> list[Table]:
     keys = BY[by][1:]
     found = [{key_of(row, keys): row for row in rows_of(variant, by)} for variant in made.variants]
     swung = by == "owner" and len(made.months) > 1
-    columns = (*(Column(name, name) for name in keys), *columns_of(made.variants, swung=swung, by=by))
+    columns = (
+        *(Column(name, name) for name in (("department",) if by == "department" else keys)),
+        *columns_of(made.variants, swung=swung, by=by),
+    )
     tables = []
     for currency in currencies(made):
         own = [{key: row for key, row in rows.items() if row.currency == currency} for rows in found]
@@ -50,7 +65,8 @@ def beside(made: Backtest, by: str) -> list[Table]:
 
 
 def rows_of(variant: Variant, by: str) -> tuple[Row, ...]:
-    return {"owner": variant.owners, "month": variant.months, "pool": variant.pools}[by]
+    found = {"owner": variant.owners, "month": variant.months, "pool": variant.pools, "department": variant.departments}
+    return found[by]
 
 
 def key_of(row: Row, keys: Sequence[str]) -> Key:
@@ -117,6 +133,45 @@ def fair(made: Backtest) -> list[Table]:
         rows = tuple((name, *((one.moved, one.compared, one.share) if one else (None,) * 3)) for name, one in found)
         heading = "" if tables else "How far from peak Shapley"
         tables.append(Table(columns, rows, (), currency, heading))
+    return tables
+
+
+def even(made: Backtest) -> list[Table]:
+    """A row for each pool by each policy."""
+    columns = (
+        Column("policy", "policy"), Column("pool", "pool"), Column("unit", "of", quiet=True), Column("owners", "n", "count"),
+        Column("gini", "gini of unit prices", "quantity"),
+        Column("held_pearson", "with held: pearson", "quantity"), Column("held_spearman", "spearman", "quantity"),
+        Column("measured", "n", "count"),
+        Column("used_pearson", "with used: pearson", "quantity"), Column("used_spearman", "spearman", "quantity"),
+    )  # fmt: skip
+    sides = [("posted", made.evenness), *((variant.name, variant.evenness) for variant in made.variants)]
+    tables: list[Table] = []
+    for currency in sorted({one.currency for _, some in sides for one in some}):
+        rows: list[tuple[Cell, ...]] = [
+            (name, *(getattr(one, column.name) for column in columns[1:]))
+            for name, some in sides
+            for one in some
+            if one.currency == currency
+        ]
+        rows.sort(key=lambda row: str(row[1]))
+        heading = "" if tables else "How evenly units are priced"
+        tables.append(Table(columns, tuple(rows), (), currency, heading))
+    return tables
+
+
+def rewarded(made: Backtest) -> list[Table]:
+    """What teams could have done; a row over all pools, then those in which it changes something."""
+    columns = (
+        Column("policy", "policy"), Column("team", "team"), Column("deed", "if it"), Column("pool", "pool"), Column("job", "job", quiet=True),
+        Column("owed", "owes", "money"), Column("change", "difference", "money"), Column("verdict", "it"),
+        Column("bearer", "borne by"), Column("borne", "who owes", "money"),
+    )  # fmt: skip
+    tables: list[Table] = []
+    for currency in sorted({one.currency for one in made.incentives}):
+        own = [one for one in made.incentives if one.currency == currency]
+        rows = tuple(tuple(getattr(one, column.name) for column in columns) for one in own)
+        tables.append(Table(columns, rows, (), currency, "" if tables else f"What would have paid in {own[0].month}"))
     return tables
 
 

@@ -7,17 +7,19 @@ Of what is charged for use, with the units that were counted for the owner and t
     price    U1 x (P1 - P0)          a unit of the pool costs another amount
     mix      the rest                other hours, weights or classes than the average of the pool; mere rounding goes to the larger of the two
 
-as on statements (`statement/drivers`). Where units are not counted on both sides, with the owner's amount (A0) and the pool's (M0, M1):
+as on statements (`statement/drivers`). The rest is `weight` where the policies give units of the pool other weights, and `rule` where they share
+it by another rule. Where units are not counted on both sides, with the owner's amount (A0) and the pool's (M0, M1):
 
     price    A0 x (M1 - M0) / M0     the pool comes to another amount
     rule     the rest                the owner has another part of it
 
-Idle, overhead and adjustments are posted apart: each is a cause of its own.
+Idle, overhead and adjustments are posted apart: each is a cause of its own. Departments have their teams' causes; a team that belongs to another
+one takes all that it owes along: `move`.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -26,16 +28,24 @@ import pyarrow as pa
 
 from apportion.model.money import GRAINS_PER_ATTO, to_decimal, to_grains
 from apportion.model.rows import SYSTEM_OWNERS
+from apportion.reports.evenness import Evenness
+from apportion.reports.groups import name_of
 from apportion.reports.held import places
+from apportion.reports.incentives import Incentive
 from apportion.reports.statement.drivers import Leaf, average_prices, driver_of, used, with_rest
 from apportion.reports.sums import ZERO, grouped, less, total
 from apportion.reports.words import shown
 
-CAUSES = ("price", "volume", "mix", "rule", "idle", "overhead", "adjustments", "other")
+CAUSES = ("price", "volume", "weight", "mix", "rule", "idle", "overhead", "adjustments", "other", "move")
 USE = "use"  # what `driver_of` calls it before it is split
 DUST = 10**12  # attos: a millionth of a unit of the currency
 LEAF = ("currency", "team", "pool")
-BY = {"owner": ("currency", "owner"), "month": ("currency", "month", "owner"), "pool": ("currency", "pool", "owner")}
+BY = {
+    "owner": ("currency", "owner"),
+    "month": ("currency", "month", "owner"),
+    "pool": ("currency", "pool", "owner"),
+    "department": ("currency", "owner"),
+}
 Units = Mapping[Leaf, int]
 Attos = dict[tuple[Leaf, str], int]
 
@@ -46,6 +56,13 @@ class Side:
 
     postings: pa.Table
     units: Units = field(default_factory=dict)
+
+    @property
+    def departments(self) -> dict[str, str]:
+        """Of each owner; of several the first by name."""
+        pairs = self.postings.group_by(["team", "department"]).aggregate([]).to_pylist()
+        names = sorted((row["team"], name_of("department", row)) for row in pairs)
+        return dict(reversed(names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +105,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What one policy would have come to: over all months, month by month, pool by pool."""
+    """What one policy would have come to: over all months, month by month, pool by pool, and by department."""
 
     name: str
     policy: str
@@ -100,11 +117,13 @@ class Variant:
     clauses: tuple[str, ...]
     bills: tuple[str, ...]
     fairness: tuple[Moved, ...]
+    departments: tuple[Row, ...] = ()
+    evenness: tuple[Evenness, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Backtest:
-    """`fairness` is that of what is posted; `notes` are what to know of the months."""
+    """`fairness` and `evenness` are those of what is posted; `notes` are what to know of the months."""
 
     period: str
     title: str
@@ -112,12 +131,14 @@ class Backtest:
     variants: tuple[Variant, ...]
     fairness: tuple[Moved, ...]
     notes: tuple[str, ...]
+    evenness: tuple[Evenness, ...] = ()
+    incentives: tuple[Incentive, ...] = ()
 
 
-def parts(month: str, before: Side, after: Side) -> list[Row]:
-    """Every owner in every pool, also where nothing moves."""
+def parts(month: str, before: Side, after: Side, rests: Mapping[str, str] | None = None) -> list[Row]:
+    """Every owner in every pool, also where nothing moves. `rests`: what the rest is called in a pool, if not `mix`."""
     past, then = by_cause(before.postings), by_cause(after.postings)
-    use = used_by(past, then, (before.units, after.units))
+    use = used_by(past, then, (before.units, after.units), rests or {})
     made = []
     for leaf in sorted({leaf for leaf, _ in (*past, *then)}):
         apart = {name: then.get((leaf, name), 0) - past.get((leaf, name), 0) for name in CAUSES}
@@ -126,18 +147,27 @@ def parts(month: str, before: Side, after: Side) -> list[Row]:
     return made
 
 
-def used_by(past: Attos, then: Attos, units: tuple[Units, Units]) -> dict[Leaf, Mapping[str, int]]:
-    """The causes of what each owner is charged for its use of each pool."""
+def used_by(
+    past: Attos, then: Attos, units: tuple[Units, Units], rests: Mapping[str, str]
+) -> dict[Leaf, Mapping[str, int]]:
+    """The causes of what each owner is charged for its use of each pool; none in a pool where everybody is charged the same."""
     prices = (average_prices(past, units[0]), average_prices(then, units[1]))
     sums = (by_pool(past), by_pool(then))
-    found = {}
-    for leaf in {leaf for leaf, _ in (*past, *then)}:
-        old, new, pool = past.get((leaf, USE), 0), then.get((leaf, USE), 0), (leaf[0], leaf[-1])
-        if all(pool in known for known in prices):
-            found[leaf] = without_dust(used(leaf, new - old, units, prices))
-            continue
-        grown = Fraction(sums[1].get(pool, 0), sums[0][pool]) - 1 if sums[0].get(pool) else Fraction(0)
-        found[leaf] = without_dust(with_rest(new - old, {"price": old * grown}, "rule"), "rule")
+    leaves = {leaf for leaf, _ in (*past, *then)}
+    change = {leaf: then.get((leaf, USE), 0) - past.get((leaf, USE), 0) for leaf in leaves}
+    moved = {(leaf[0], leaf[-1]) for leaf, amount in change.items() if amount}
+    found: dict[Leaf, Mapping[str, int]] = {}
+    for leaf in leaves:
+        pool = (leaf[0], leaf[-1])
+        if pool not in moved:
+            found[leaf] = {}
+        elif all(pool in known for known in prices) and any(leaf in known for known in units):
+            split = without_dust(used(leaf, change[leaf], units, prices))
+            found[leaf] = {rests.get(leaf[-1], name) if name == "mix" else name: part for name, part in split.items()}
+        else:
+            grown = Fraction(sums[1].get(pool, 0), sums[0][pool]) - 1 if sums[0].get(pool) else Fraction(0)
+            exact = {"price": past.get((leaf, USE), 0) * grown}
+            found[leaf] = without_dust(with_rest(change[leaf], exact, "rule"), "rule")
     return found
 
 
@@ -157,6 +187,21 @@ def without_dust(causes: Mapping[str, int], rest: str = "mix") -> Mapping[str, i
         return causes
     largest = max(others, key=lambda name: (abs(others[name]), name))
     return {**others, largest: others[largest] + left}
+
+
+def by_department(rows: Iterable[Row], before: Side, after: Side) -> list[Row]:
+    """Parts of owners as parts of their departments. Who belongs to another one is taken from one and given to the other."""
+    old, new = before.departments, after.departments
+    found = []
+    for row in rows:
+        first, last = (known.get(row.owner, old.get(row.owner, new.get(row.owner, ""))) for known in (old, new))
+        if first == last:
+            found.append(replace(row, owner=first))
+            continue
+        gone, come = less(ZERO, row.posted), row.instead
+        found.append(replace(row, owner=first, instead=ZERO, change=gone, causes={"move": gone} if gone else {}))
+        found.append(replace(row, owner=last, posted=ZERO, change=come, causes={"move": come} if come else {}))
+    return found
 
 
 def row_of(month: str, leaf: Leaf, sums: tuple[int, int], causes: Mapping[str, int]) -> Row:

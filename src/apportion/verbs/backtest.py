@@ -1,6 +1,6 @@
-"""What if other policies had held all along? Posted months are computed again under each, from the inputs that they rest on. Nothing is kept or posted."""
+"""What if something else had held all along? Posted months are computed again by each variant, from the inputs that they rest on. Nothing is kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
@@ -9,6 +9,7 @@ from apportion.books.shapes import StoredRun
 from apportion.engine.charges import charges_of
 from apportion.engine.fairness import compare_with_peak
 from apportion.engine.plan import RULES, Plan
+from apportion.engine.tallies import units_in
 from apportion.errors import ProjectError
 from apportion.model.times import Period, parse_periods
 from apportion.policy import diff as clauses
@@ -20,6 +21,7 @@ from apportion.reports.backtest import (
     Row,
     Side,
     Variant,
+    by_department,
     currencies_of,
     mostly,
     parts,
@@ -28,30 +30,51 @@ from apportion.reports.backtest import (
     units_of,
 )
 from apportion.reports.changes import Change
+from apportion.reports.evenness import Evenness, Had, Leaf, evenness, had_of
 from apportion.reports.fairness import moved_by_peak
+from apportion.reports.incentives import Done, incentives
 from apportion.reports.sums import share_of, side_of, total
 from apportion.verbs.agreement import policy_of_version, short
 from apportion.verbs.corrections import runs_of
 from apportion.verbs.fairness import stakes_of
 from apportion.verbs.held import held_in
+from apportion.verbs.incentives import DEEDS, Jobs, Tempted, Tempting, jobs_asked
 from apportion.verbs.periods import label, today
-from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
-from apportion.verbs.repriced import NewPrice, planned_at, read_prices
+from apportion.verbs.repriced import Instead, Rehearsal, rehearsal
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.whatif import instead, last_day, sentence
+from apportion.verbs.supposed import Changes, Supposed, Variation, read_changes, supposed
+from apportion.verbs.whatif import last_day, sentence
 from apportion.verbs.world import Pins, pins_of_run
 
-OWN = "as it is"  # the policy of each month, where only prices are asked about
+OWN = "as it is"  # the policy of each month, where only prices and the like are asked about
+WEIGHTS = ("weights", "meter", "times")  # of a pool: what its units count
+RULES_OF_USE = (
+    "method", "slot", "scope", "driver", "usage", "prices", "shares", "members", "k", "weighted", "burst_price", "static_share",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Policies to try, by what each is called. `prices` as what-if takes them, for all of them; `fairness`: whether to compare with peak Shapley."""
+    """Policies to try, by what each is called, and `variants`, each with changes of its own. `prices` and `changes` hold in all of them.
+
+    `fairness`: whether to compare with peak Shapley, and prices and amounts with what was held and used. `tempted`: whose deeds to try.
+    """
 
     policies: Mapping[str, str] = field(default_factory=dict)
     prices: Sequence[str] = ()
     fairness: bool = False
+    changes: Changes = field(default_factory=Changes)
+    variants: Sequence[Variation] = ()
+    tempted: Tempted | None = None
+
+    @property
+    def variations(self) -> list[Variation]:
+        """All of them, one after the other; each month's own policy where nothing else is named."""
+        every = self.changes + Changes(price=tuple(self.prices))
+        named = [Variation(name, text) for name, text in self.policies.items()]
+        found = [*named, *self.variants] or [Variation(OWN)]
+        return [replace(one, changes=every + one.changes) for one in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,58 +85,109 @@ class Month:
     run: StoredRun
     policy: Policy
     pins: Pins
-    posted: Side
 
 
 @dataclass(slots=True)
 class Trial:
-    """One policy on its way through the months."""
+    """One variant on its way through the months; `holds` says what holds in each."""
 
     name: str
-    text: str
-    prices: tuple[NewPrice, ...]
+    holds: Mapping[Period, Instead]
     until: date  # the last day that is posted
     policy: str = ""
     parts: list[Row] = field(default_factory=list)
+    departments: list[Row] = field(default_factory=list)
     clauses: dict[str, None] = field(default_factory=dict)
     bills: dict[str, None] = field(default_factory=dict)
     peaks: list[tuple[str, Decimal, Decimal]] = field(default_factory=list)
+    had: dict[Leaf, Had] = field(default_factory=dict)
+
+    def held(self, period: Period) -> Instead:
+        """What holds in a month; rules that smooth look at the month before as it would have been."""
+        new = self.holds[period]
+        before = [row for row in self.parts if row.month == str(period.previous)]
+        return replace(new, shifted=shift_of(before, new.policy.currency))
 
 
 def backtest(project: Project, periods: Sequence[Period] | str, wanted: Wanted, step: Step = silent) -> Backtest:
     """Over posted months alone, such as `2026-04..2026-10`. All that is asked for is looked at before the first month is computed."""
-    months = sorted(set(parse_periods(periods, today()) if isinstance(periods, str) else periods))
+    known = sorted(set(parse_periods(periods, today()) if isinstance(periods, str) else periods))
     check(wanted)
-    runs = runs_posted(project, months)
-    prices, until = read_prices(wanted.prices), last_day(months[-1])
-    trials = [Trial(name, text, prices, until) for name, text in (wanted.policies or {OWN: ""}).items()]
-    done, whole, peaks = 0, len(months) * (len(trials) + wanted.fairness), list[tuple[str, Decimal, Decimal]]()
-    for period in months:
-        month = month_of(project, period, runs[period])
-        if wanted.fairness:
-            step(f"comparing {period} as posted with peak Shapley", done, whole)
-            peaks += peak_of(compute(project, period, month.policy, month.pins).plan)
-            done += 1
-        for trial in trials:
-            step(f"computing {period} by {trial.name}", done, whole)
-            made = tried(project, month, trial)
-            trial.peaks += peak_of(made) if wanted.fairness else []
-            done += 1
-    names = tuple(map(str, months))
+    runs = runs_posted(project, known)
+    months = months_of(project, runs)
+    trials = trials_of(project, months, wanted)
+    past = Trial("posted", {month.period: Instead(month.policy) for month in months}, last_day(known[-1]))
+    jobs = jobs_asked(project, str(known[-1]), wanted.tempted) if wanted.tempted else {}
+    asked = [past, *(trial for trial in trials if trial.name != OWN or wanted.prices or wanted.changes)]
+    progress = Progress(step, len(months) * (len(trials) + wanted.fairness) + DEEDS * len(jobs) * len(asked))
+    done: list[Done] = []
+    for month in months:
+        stage = rehearsal(project, month.period, month.pins)
+        tried(stage, month, [past, *trials], progress, fairness=wanted.fairness)
+        if month is months[-1] and wanted.tempted:
+            done = tempt(stage, jobs, asked, wanted.tempted, progress)
+        stage.backend.forget()
+    names = tuple(map(str, known))
     variants = tuple(concluded(trial, names) for trial in trials)
-    title = variants[0].title if len(variants) == 1 else f"{label(months)} by {len(variants)} policies."
-    return Backtest(label(months), title, names, variants, moved(peaks), tuple(older(runs)))
+    title = variants[0].title if len(variants) == 1 else f"{label(known)} by {len(variants)} {named(wanted)}."
+    even = even_of(past.had, variants[0].pools, "posted")
+    return Backtest(
+        label(known), title, names, variants, moved(past.peaks), tuple(older(runs)), even, incentives(done)
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Progress:
+    """Counts the steps, and tells of each as it begins."""
+
+    step: Step
+    whole: int
+    done: int = 0
+
+    def __call__(self, what: str) -> None:
+        self.step(what, self.done, self.whole)
+        self.done += 1
+
+
+def tried(stage: Rehearsal, month: Month, trials: Sequence[Trial], told: Progress, *, fairness: bool) -> None:
+    """A month by every trial; the first of them is what is posted."""
+    past, *others = trials
+    side = posted(stage.project, month, past, fairness=fairness)
+    if fairness:
+        told(f"comparing {month.period} as posted with peak Shapley")
+        past.peaks += peak_of(stage.plan(past.holds[month.period])[0])
+    for trial in others:
+        told(f"computing {month.period} by {trial.name}")
+        try_month(stage, month, side, trial, fairness=fairness)
+
+
+def tempt(stage: Rehearsal, jobs: Jobs, trials: Sequence[Trial], tempted: Tempted, told: Progress) -> list[Done]:
+    """What teams could have done in a month, by each trial."""
+    month = Tempting(stage, jobs, tempted)
+    return [one for trial in trials for one in month.under(trial.name, trial.held(stage.period), told)]
+
+
+def named(wanted: Wanted) -> str:
+    return "variants" if wanted.variants else "policies"
 
 
 def check(wanted: Wanted) -> None:
     """Refuses what cannot be read, by the name that it was given under."""
-    if not wanted.policies and not wanted.prices:
+    every = wanted.variations
+    if not (wanted.policies or wanted.tempted or any(one.text or one.changes for one in every)):
         raise ProjectError(
-            "nothing-asked", "neither a policy nor a price is given", hint="give a policy, prices or both"
+            "nothing-asked",
+            "neither a policy nor a price is given",
+            hint="give a policy, prices, other changes or several of them",
         )
-    read_prices(wanted.prices)
-    for name, text in wanted.policies.items():
-        load_policy(text, name)
+    names = [one.name for one in every]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ProjectError("same-name", f"two variants are called {twice}", hint="give each a name of its own")
+    for one in every:
+        read_changes(one.changes)
+        if one.text or one.name in wanted.policies:
+            load_policy(one.text, one.name)
 
 
 def runs_posted(project: Project, months: Sequence[Period]) -> dict[Period, StoredRun]:
@@ -131,27 +205,84 @@ def runs_posted(project: Project, months: Sequence[Period]) -> dict[Period, Stor
     return found
 
 
-def month_of(project: Project, period: Period, run: StoredRun) -> Month:
-    postings = project.books.believed(str(period))
-    units = units_of([held_in(project, [str(period)])], currencies_of(postings))
-    policy = policy_of_version(project, run.policy_version)
-    return Month(period, run, policy, pins_of_run(project, run), Side(postings, units))
+def months_of(project: Project, runs: Mapping[Period, StoredRun]) -> list[Month]:
+    """A policy is read once, however many months went by it."""
+    versions = dict.fromkeys(run.policy_version for run in runs.values())
+    policies = {version: policy_of_version(project, version) for version in versions}
+    return [
+        Month(period, run, policies[run.policy_version], pins_of_run(project, run))
+        for period, run in sorted(runs.items())
+    ]
 
 
-def tried(project: Project, month: Month, trial: Trial) -> Plan:
-    """The plan of a month under a trial's policy, whose figures are added to the trial."""
-    new = instead(month.policy, month.period, trial.text, trial.prices)
-    before = [row for row in trial.parts if row.month == str(month.period.previous)]
-    made, bills = planned_at(
-        project, month.period, replace(new, shifted=shift_of(before, new.policy.currency)), month.pins
-    )
-    units = units_of(charges_of(made), currencies_of(made.postings))
-    trial.parts += parts(str(month.period), month.posted, Side(made.postings, units))
+def trials_of(project: Project, months: Sequence[Month], wanted: Wanted) -> list[Trial]:
+    """What holds in each month by each variant: refused here where a pool or a team is unknown."""
+    until, found = last_day(months[-1].period), []
+    teams = teams_of(project, months) if any(one.changes.move for one in wanted.variations) else ()
+    for one in wanted.variations:
+        what = read_changes(one.changes)
+        made = {month.policy.version: held_by(month, one, what, teams) for month in reversed(months)}
+        found.append(Trial(one.name, {month.period: made[month.policy.version] for month in months}, until))
+    return found
+
+
+def held_by(month: Month, one: Variation, what: Supposed, teams: Collection[str]) -> Instead:
+    return supposed(month.policy, month.period, one.text, what, teams)
+
+
+def teams_of(project: Project, months: Sequence[Month]) -> set[str]:
+    posted = [project.books.believed(str(month.period))["team"].unique().to_pylist() for month in months]
+    return {team for some in posted for team in some if side_of(team) == "owners"}
+
+
+def posted(project: Project, month: Month, past: Trial, *, fairness: bool) -> Side:
+    postings = project.books.believed(str(month.period))
+    charges, currencies = held_in(project, [str(month.period)]), currencies_of(postings)
+    if fairness:
+        together_with(past.had, had_of([charges], currencies))
+    return Side(postings, units_of([charges], currencies))
+
+
+def together_with(sums: dict[Leaf, Had], more: Mapping[Leaf, Had]) -> None:
+    sums |= {leaf: sums[leaf] + had if leaf in sums else had for leaf, had in more.items()}
+
+
+def try_month(stage: Rehearsal, month: Month, side: Side, trial: Trial, *, fairness: bool) -> None:
+    """The plan of a month by a trial, whose figures are added to the trial."""
+    new = trial.held(month.period)
+    made, told = stage.plan(new)
+    instead = Side(made.postings, units_in(made))
+    rows = parts(str(month.period), side, instead, rests(month.policy, new.policy))
+    trial.parts += rows
+    trial.departments += by_department(rows, side, instead)
     trial.policy = OWN if new.policy is month.policy else short(new.policy)
-    told = clauses.diff(month.policy, new.policy, posted_until=trial.until)
-    trial.clauses |= dict.fromkeys(change.sentence for change in told)
-    trial.bills |= dict.fromkeys(f"{month.period}: {one.sentence}" for one in bills)
-    return made
+    trial.clauses |= dict.fromkeys(clauses_of(month.policy, new.policy, trial.until))
+    trial.bills |= dict.fromkeys(f"{month.period}: {one.sentence}" for one in told)
+    if fairness:
+        trial.peaks += peak_of(made)
+        together_with(trial.had, had_of(charges_of(made), currencies_of(made.postings)))
+
+
+def clauses_of(old: Policy, new: Policy, until: date) -> list[str]:
+    """What the rules change, and what is new in them that may not be what was meant."""
+    told = [change.sentence for change in clauses.diff(old, new, posted_until=until)]
+    return [*told, *(doubt for doubt in new.warnings if told and doubt.partition(": ")[2] not in doubts_of(old))]
+
+
+def doubts_of(policy: Policy) -> set[str]:
+    return {doubt.partition(": ")[2] for doubt in policy.warnings}
+
+
+def rests(old: Policy, new: Policy) -> dict[str, str]:
+    """What to call that part of a pool's change which neither price nor volume explains: the rule, where that is another one."""
+    found = {}
+    for name in {*old.pools, *new.pools}:
+        pair = old.pools.get(name), new.pools.get(name)
+        if None in pair or any(getattr(pair[0], key) != getattr(pair[1], key) for key in RULES_OF_USE):
+            found[name] = "rule"
+        elif any(getattr(pair[0], key) != getattr(pair[1], key) for key in WEIGHTS):
+            found[name] = "weight"
+    return found
 
 
 def shift_of(before: Sequence[Row], currency: str) -> dict[str, Decimal]:
@@ -190,7 +321,14 @@ def concluded(trial: Trial, months: Sequence[str]) -> Variant:
         tuple(trial.clauses),
         tuple(trial.bills),
         moved(trial.peaks),
+        rows_by(trial.departments, "department"),
+        even_of(trial.had, rows_by(trial.parts, "pool"), "instead"),
     )
+
+
+def even_of(had: Mapping[Leaf, Had], pools: Sequence[Row], side: str) -> tuple[Evenness, ...]:
+    owed = {(row.currency, row.owner, row.pool): getattr(row, side) for row in pools}
+    return evenness(owed, had)
 
 
 def older(runs: Mapping[Period, StoredRun]) -> list[str]:

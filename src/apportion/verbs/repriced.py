@@ -4,7 +4,7 @@ Every line keeps its part, to 18 places, and together they come to the new sum e
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -12,6 +12,8 @@ from fractions import Fraction
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.again import Again
+from apportion.engine.backend import Backend
 from apportion.engine.late import together
 from apportion.engine.lines import BASIS, NO_CURRENCY, amounts_of, labelled, place_all
 from apportion.engine.plan import Plan, World, make_plan
@@ -27,11 +29,13 @@ from apportion.verbs.engines import backend_of
 from apportion.verbs.plan import refuse_empty
 from apportion.verbs.pools import refuse_unknown
 from apportion.verbs.project import Project
-from apportion.verbs.world import Pins, billed_periods, build_world, parts_of
+from apportion.verbs.resized import NewCapacity, Resized, resized
+from apportion.verbs.world import Part, Pins, bill_lines, billed_periods, build_world, parts_of
 
 WORDS = re.compile(r"(?P<percent>[+-]?\d{1,6}(\.\d{1,6})?)\s*%|(?P<amount>\d{1,15}(\.\d{1,18})?)")
 HINT = "write gpus=+10%, gpus=-5% or gpus=120000"
 LISTED = "rate_card"
+Deed = Callable[[World], World]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class NewPrice:
     def text(self) -> str:
         if self.percent is None:
             return plain(self.amount or Decimal(0))
-        return f"{'+' if self.percent >= 0 else '-'}{plain(Decimal(abs(self.percent).numerator) / abs(self.percent).denominator)}%"
+        return f"{'+' if self.percent >= 0 else '-'}{plain(Decimal(round(abs(self.percent) * 10**6)) / 10**6)}%"
 
     def of(self, old: Fraction) -> Fraction:
         return old * (100 + self.percent) / 100 if self.percent is not None else Fraction(self.amount or 0)
@@ -69,11 +73,12 @@ class Bills:
 
 @dataclass(frozen=True, slots=True)
 class Instead:
-    """What holds instead: another policy, what some pools' bills come to, and how much more or less each team owed the month before."""
+    """What holds instead: another policy, what some pools' bills and capacity come to, and how much more or less each team owed the month before."""
 
     policy: Policy
     bills: tuple[NewPrice, ...] = ()
     shifted: Mapping[str, Decimal] = field(default_factory=dict)
+    sizes: tuple[NewCapacity, ...] = ()
 
 
 def read_prices(given: Iterable[str]) -> tuple[NewPrice, ...]:
@@ -124,19 +129,63 @@ def decimal_text(number: Fraction) -> str:
     return plain(to_decimal(half_even(number.numerator * ATTO, number.denominator) * GRAINS_PER_ATTO))
 
 
-def planned_at(project: Project, period: Period, new: Instead, pins: Pins) -> tuple[Plan, tuple[Bills, ...]]:
-    """As `verbs/plan.compute` makes it, of lines that cost something else. What is late on the bills stays as it is."""
-    backend, told = backend_of(project), tuple[Bills, ...]()
-    made: dict[str, Plan] = {}
-    for month, part in parts_of(project, period, new.policy, pins).items():
-        world = build_world(project, period, part, pins, backend)
-        if not month:
-            world, told = repriced(shifted(world, new.shifted), new.bills)
-        made[month] = make_plan(world, backend)
-    whole = together(made.pop(""), made)
-    if not whole.bills:
-        refuse_empty(period, billed_periods(project, pins))
-    return whole, told
+@dataclass(slots=True)
+class Rehearsal:
+    """A month that is planned many times over, from what it rests on: what its plans have in common is read and found once."""
+
+    project: Project
+    period: Period
+    pins: Pins
+    backend: Backend
+    again: Again
+    worlds: dict[Hashable, World] = field(default_factory=dict)
+    lines: pa.Table | None = None
+
+    def plan(self, new: Instead, deed: Deed | None = None) -> tuple[Plan, tuple[Bills | Resized, ...]]:
+        """As `verbs/plan.compute` makes it, of lines that cost something else. What is late on the bills stays as it is.
+
+        `deed`: what somebody would have done otherwise. Nothing else will need that, so nothing of it is kept.
+        """
+        self.lines = bill_lines(self.project, self.period, self.pins) if self.lines is None else self.lines
+        found = parts_of(self.project, self.period, new.policy, self.pins, self.lines)
+        made, told = dict[str, Plan](), tuple[Bills | Resized, ...]()
+        for month, part in found.items():
+            world = self.world(part, (month, part.policy.version if month else tuple(found)))
+            if not month:
+                world, told = otherwise(world, new, self.backend)
+            made[month] = (
+                self.again.plan(world) if month or deed is None else make_plan(deed(world), backend_of(self.project))
+            )
+        whole = together(made.pop(""), made)
+        if not whole.bills:
+            refuse_empty(self.period, billed_periods(self.project, self.pins))
+        return whole, told
+
+    def world(self, part: Part, lines: Hashable) -> World:
+        """Most policies read the same evidence."""
+        policy = part.policy
+        read = (policy.time_zone, policy.currency, str(policy.fx), str(policy.decides))
+        if (lines, read) not in self.worlds:
+            self.worlds[lines, read] = build_world(self.project, self.period, part, self.pins, self.backend)
+        return replace(self.worlds[lines, read], policy=policy)
+
+
+def rehearsal(project: Project, period: Period, pins: Pins) -> Rehearsal:
+    backend = backend_of(project)
+    return Rehearsal(project, period, pins, backend, Again(backend))
+
+
+def planned_at(project: Project, period: Period, new: Instead, pins: Pins) -> tuple[Plan, tuple[Bills | Resized, ...]]:
+    """The plan of a month as it would be, once."""
+    return rehearsal(project, period, pins).plan(new)
+
+
+def otherwise(world: World, new: Instead, backend: Backend) -> tuple[World, tuple[Bills | Resized, ...]]:
+    """Capacity comes first: a price that is an amount is what the bill comes to after all."""
+    world, sizes = resized(shifted(world, new.shifted), new.sizes, backend)
+    grown = [NewPrice(one.size.pool, percent=(one.factor - 1) * 100) for one in sizes if not one.size.same]
+    world, bills = repriced(world, (*grown, *new.bills))
+    return world, (*sizes, *bills)
 
 
 def shifted(world: World, by: Mapping[str, Decimal]) -> World:

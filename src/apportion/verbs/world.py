@@ -144,9 +144,11 @@ def charges_by_list(project: Project) -> bool:
     return any(pool.method == "rate_card" and pool.costs is None and not pool.otherwise for pool in pools)
 
 
-def parts_of(project: Project, period: Period, policy: Policy, pins: Pins) -> dict[str, Part]:
+def parts_of(
+    project: Project, period: Period, policy: Policy, pins: Pins, lines: pa.Table | None = None
+) -> dict[str, Part]:
     """The lines of a period's bills: the period's own under "", and what is late by the month that it is late for."""
-    lines = bill_lines(project, period, pins)
+    lines = bill_lines(project, period, pins) if lines is None else lines
     months = service_months(lines, period, ZoneInfo(policy.time_zone))
     found: dict[str, Part] = {}
     for month in sorted(set(pc.unique(months).to_pylist()) - {""}):
