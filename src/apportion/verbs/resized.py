@@ -20,7 +20,7 @@ from apportion.engine.lines import read_lines
 from apportion.engine.plan import World
 from apportion.engine.resources import read_resources
 from apportion.errors import ProjectError
-from apportion.model.money import half_even
+from apportion.model.money import half_even, plain
 from apportion.model.times import Interval
 from apportion.reports.words import percent
 
@@ -133,7 +133,7 @@ def scaled(capacity: pa.Table, counted: pa.ChunkedArray, factor: Fraction) -> pa
 
 
 def places(number: Fraction) -> str:
-    return f"{round(number, 3):,.3f}".rstrip("0").rstrip(".") if number else "0"
+    return plain(Decimal(round(number * 1000)) / 1000)
 
 
 def wrong(why: str) -> ProjectError:
