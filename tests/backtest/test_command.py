@@ -2,15 +2,18 @@
 
 import csv
 import io
+from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 import apportion
+from apportion.reports.backtest import Row
 from apportion.verbs.backtest import Wanted
 from apportion.verbs.draft import policy_text, setting_edit
 from apportion.verbs.project import Project
+from apportion.verbs.supposed import read_variation
 from tests.cli.conftest import Result, Run
 from tests.cli.conftest import run as run  # noqa: PLC0414 - a fixture
 
@@ -94,3 +97,42 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
     assert (result.code, result.out) == (code, "")
     assert said in " ".join(result.err.split())
     assert small.books.state() == state
+
+
+def test_changes_and_variants_are_what_the_verb_says(run: Run, small: Project) -> None:
+    lean = "lean: capacity gpus=-20%; idle gpus=proportional"
+    ask = [
+        "--project",
+        small.folder,
+        "whatif",
+        "--period",
+        "2026-10",
+        "--variant",
+        lean,
+        "--variant",
+        "moved: move vision=stripes",
+    ]
+    made = apportion.backtest(small, "2026-10", Wanted(variants=[read_variation(small, text) for text in ask[6::2]]))
+    rows = read(run(*ask, "--by", "department", "-o", "csv"))
+    assert [(row["department"], Decimal(row["moved_instead"])) for row in rows] == [
+        (row.owner, row.instead) for row in in_order(made.variants[1].departments, [row["department"] for row in rows])
+    ]
+    text = run(
+        "--project", small.folder, "whatif", "--period", "2026-10", "--move", "vision=stripes", "--by", "department"
+    ).out
+    assert "move" in text
+    assert "pools.gpus" not in text
+
+
+def in_order(rows: Iterable[Row], names: list[str]) -> list[Row]:
+    return sorted(rows, key=lambda row: names.index(row.owner))
+
+
+def test_incentives_alone_ask_about_what_is_posted(run: Run, small: Project) -> None:
+    ask = ["--project", small.folder, "whatif", "--period", "2026-10", "--incentives", "--team", "zebra", "-o", "json"]
+    told = run(*ask).value()
+    assert {(row["policy"], row["team"]) for row in told["incentives"]} == {("posted", "zebra")}
+    assert {row["verdict"] for row in told["incentives"]} == {"costs", "no difference"}
+    refused = run("--project", small.folder, "whatif", "--team", "zebra", "--price", "disks=+1%")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--team goes with --incentives" in refused.err

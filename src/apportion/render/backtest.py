@@ -165,7 +165,7 @@ def rewarded(made: Backtest) -> list[Table]:
     columns = (
         Column("policy", "policy"), Column("team", "team"), Column("deed", "if it"), Column("pool", "pool"), Column("job", "job", quiet=True),
         Column("owed", "owes", "money"), Column("change", "difference", "money"), Column("verdict", "it"),
-        Column("bearer", "borne by"), Column("borne", "who owes", "money"),
+        Column("bearer", "in turn"), Column("borne", "owes", "money"),
     )  # fmt: skip
     tables: list[Table] = []
     for currency in sorted({one.currency for one in made.incentives}):

@@ -48,6 +48,7 @@ from apportion.verbs.whatif import last_day, sentence
 from apportion.verbs.world import Pins, pins_of_run
 
 OWN = "as it is"  # the policy of each month, where only prices and the like are asked about
+UNNAMED = "instead"
 WEIGHTS = ("weights", "meter", "times")  # of a pool: what its units count
 RULES_OF_USE = (
     "method", "slot", "scope", "driver", "usage", "prices", "shares", "members", "k", "weighted", "burst_price", "static_share",
@@ -69,11 +70,16 @@ class Wanted:
     tempted: Tempted | None = None
 
     @property
+    def asks(self) -> bool:
+        """Whether anything is to hold instead."""
+        return bool(self.policies) or any(one.text or one.changes for one in self.variations)
+
+    @property
     def variations(self) -> list[Variation]:
         """All of them, one after the other; each month's own policy where nothing else is named."""
         every = self.changes + Changes(price=tuple(self.prices))
         named = [Variation(name, text) for name, text in self.policies.items()]
-        found = [*named, *self.variants] or [Variation(OWN)]
+        found = [*named, *self.variants] or [Variation(UNNAMED)]
         return [replace(one, changes=every + one.changes) for one in found]
 
 
@@ -118,7 +124,7 @@ def backtest(project: Project, periods: Sequence[Period] | str, wanted: Wanted, 
     trials = trials_of(project, months, wanted)
     past = Trial("posted", {month.period: Instead(month.policy) for month in months}, last_day(known[-1]))
     jobs = jobs_asked(project, str(known[-1]), wanted.tempted) if wanted.tempted else {}
-    asked = [past, *(trial for trial in trials if trial.name != OWN or wanted.prices or wanted.changes)]
+    asked = [past, *trials] if wanted.asks else [past]
     progress = Progress(step, len(months) * (len(trials) + wanted.fairness) + DEEDS * len(jobs) * len(asked))
     done: list[Done] = []
     for month in months:
@@ -174,7 +180,7 @@ def named(wanted: Wanted) -> str:
 def check(wanted: Wanted) -> None:
     """Refuses what cannot be read, by the name that it was given under."""
     every = wanted.variations
-    if not (wanted.policies or wanted.tempted or any(one.text or one.changes for one in every)):
+    if not wanted.asks and not wanted.tempted:
         raise ProjectError(
             "nothing-asked",
             "neither a policy nor a price is given",

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from apportion.engine.capacity import unit_prices
 from apportion.engine.demand import UNITS
 from apportion.engine.plan import Plan, World
+from apportion.engine.setting import Setting
 from apportion.errors import ProjectError
 from apportion.model.meters import METERS
 from apportion.model.money import half_even
@@ -174,12 +175,27 @@ def costs_of(plan: Plan, pool: str) -> list[Fraction]:
     market, cells = result.market, setting.calendar.cells
     if result.priced is not None:
         prices = unit_prices(setting, market, result.priced, (0, cells)).get(setting.policy.currency, [])
-        if len({price for price, _ in prices}) > 1:
-            return [price for price, _ in prices]
+        known = filled([price if units else None for price, units in prices], setting)
+        if len(set(known)) > 1:
+            return known
     asked = market.demand.get(0, {})
-    return (
-        [Fraction(sum(load[UNITS] for load in asked.get(cell, {}).values())) for cell in range(cells)] if asked else []
-    )
+    return [Fraction(sum(load[UNITS] for load in asked.get(n, {}).values())) for n in range(cells)] if asked else []
+
+
+def filled(prices: Sequence[Fraction | None], setting: Setting) -> list[Fraction]:
+    """When nobody is there, there is no price: that of the same hour on other days, on average, else the least of all."""
+    zone, calendar = ZoneInfo(setting.policy.time_zone), setting.calendar
+    starts = (calendar.interval((cell, cell + 1)).start_s for cell in range(len(prices)))
+    hour_of = [datetime.fromtimestamp(start, zone).hour for start in starts]
+    by_hour: dict[int, list[Fraction]] = {}
+    for hour, price in zip(hour_of, prices, strict=True):
+        if price is not None:
+            by_hour.setdefault(hour, []).append(price)
+    if not by_hour:
+        return []
+    usual = {hour: sum(some, Fraction(0)) / len(some) for hour, some in by_hour.items()}
+    least = min(price for price in prices if price is not None)
+    return [usual.get(hour, least) if price is None else price for hour, price in zip(hour_of, prices, strict=True)]
 
 
 def best_start(costs: Sequence[Fraction], span: Interval, own: Interval, plan: Plan) -> int:
