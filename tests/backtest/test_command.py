@@ -100,27 +100,17 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
 
 
 def test_changes_and_variants_are_what_the_verb_says(run: Run, small: Project) -> None:
-    lean = "lean: capacity gpus=-20%; idle gpus=proportional"
-    ask = [
-        "--project",
-        small.folder,
-        "whatif",
-        "--period",
-        "2026-10",
-        "--variant",
-        lean,
-        "--variant",
-        "moved: move vision=stripes",
-    ]
-    made = apportion.backtest(small, "2026-10", Wanted(variants=[read_variation(small, text) for text in ask[6::2]]))
-    rows = read(run(*ask, "--by", "department", "-o", "csv"))
+    texts = ["lean: capacity gpus=-20%; idle gpus=proportional", "moved: move vision=stripes"]
+    ask = ["--project", small.folder, "whatif", "--period", "2026-10"]
+    made = apportion.backtest(small, "2026-10", Wanted(variants=[read_variation(small, text) for text in texts]))
+    variants = [part for text in texts for part in ("--variant", text)]
+    rows = read(run(*ask, *variants, "--by", "department", "-o", "csv"))
     assert [(row["department"], Decimal(row["moved_instead"])) for row in rows] == [
         (row.owner, row.instead) for row in in_order(made.variants[1].departments, [row["department"] for row in rows])
     ]
-    text = run(
-        "--project", small.folder, "whatif", "--period", "2026-10", "--move", "vision=stripes", "--by", "department"
-    ).out
-    assert "move" in text
+    text = run(*ask, "--move", "vision=stripes").out
+    assert "of 2026-10 would move: stripes would owe more; research less." in text
+    assert "department   difference" in text
     assert "pools.gpus" not in text
 
 

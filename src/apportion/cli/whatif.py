@@ -119,7 +119,8 @@ def whatif(call: Call, tried: Tried, looks: Looks) -> Answer:
     if len(periods) > 1 or len(texts) > 1 or others or looks.by or looks.fairness or looks.incentives:
         from apportion.render.backtest import backtest_sheet
 
-        return Answer(backtest_sheet(tested(call, project, periods, texts, (tried, looks)), looks.by or By.owner))
+        by = looks.by or (By.department if tried.move else By.owner)
+        return Answer(backtest_sheet(tested(call, project, periods, texts, (tried, looks)), by))
     from apportion.verbs.whatif import whatif as compute
 
     text = next(iter(texts.values()), "")

@@ -28,7 +28,7 @@ DEEDS = (
 
 def backtest_sheet(made: Backtest, by: str = "owner") -> Sheet:
     """`by` says which table leads, and so is the one of `csv`: figures by owner, month or pool, or the causes."""
-    figures, causes = beside(made, "owner" if by == "cause" else by), caused(made)
+    figures, causes = beside(made, "owner" if by == "cause" else by), caused(made, by)
     leading = (*causes, *figures) if by == "cause" else (*figures, *causes)
     told = [note for variant in made.variants for note in notes_of(variant, named=len(made.variants) > 1)]
     explained = [SWING] if len(made.months) > 1 else []
@@ -103,16 +103,17 @@ def line(key: Key, found: Sequence[Mapping[Key, Row]], swung: Backtest | None) -
     return [*cells, *([first.why] if len(found) == 1 and not (first.month or first.pool) else [])]
 
 
-def caused(made: Backtest) -> list[Table]:
-    """Why each owner's amount would be another: the causes add up to the difference. Who nothing moves for is left out."""
+def caused(made: Backtest, by: str) -> list[Table]:
+    """Why each owner's or department's amount would be another: the causes add up to the difference. Who nothing moves for is left out."""
     named = (Column("policy", "policy"),) if len(made.variants) > 1 else ()
-    columns = (*named, Column("owner", "owner"), Column("change", "difference", "money"), *CAUSED)
+    who = "department" if by == "department" else "owner"
+    columns = (*named, Column(who, who), Column("change", "difference", "money"), *CAUSED)
     tables: list[Table] = []
     for currency in currencies(made):
         rows: list[tuple[Cell, ...]] = [
             (*((variant.name,) if named else ()), row.owner, row.change, *(row.causes.get(one, ZERO) for one in CAUSES))
             for variant in made.variants
-            for row in variant.owners
+            for row in rows_of(variant, who)
             if row.currency == currency and row.causes
         ]
         heading = "" if tables else "Why, in causes that add up to the difference"

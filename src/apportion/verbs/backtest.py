@@ -314,7 +314,9 @@ def moved(peaks: Sequence[tuple[str, Decimal, Decimal]]) -> tuple[Moved, ...]:
 def concluded(trial: Trial, months: Sequence[str]) -> Variant:
     owners, monthly = rows_by(trial.parts, "owner"), rows_by(trial.parts, "month")
     period = months[0] if len(months) == 1 else f"{months[0]}..{months[-1]}"
-    changes = [Change(row.owner, row.currency, row.posted, row.instead, row.change, "", "") for row in owners]
+    departments = rows_by(trial.departments, "department")
+    told = departments if not any(row.change for row in owners) else owners  # where only they change
+    changes = [Change(row.owner, row.currency, row.posted, row.instead, row.change, "", "") for row in told]
     largest = sorted(changes, key=lambda row: (row.currency, -abs(row.change), row.owner))
     return Variant(
         trial.name,
@@ -327,7 +329,7 @@ def concluded(trial: Trial, months: Sequence[str]) -> Variant:
         tuple(trial.clauses),
         tuple(trial.bills),
         moved(trial.peaks),
-        rows_by(trial.departments, "department"),
+        departments,
         even_of(trial.had, rows_by(trial.parts, "pool"), "instead"),
     )
 
