@@ -98,7 +98,7 @@ class Looks:
 
 
 def whatif(call: Call, tried: Tried, looks: Looks) -> Answer:
-    """Show who would owe what by another policy, other prices, capacity, idle rules, methods or departments.
+    """Show who would owe what by another policy, price or capacity.
 
     A month is computed again from the inputs that it was posted with, and set against what is posted; nothing changes. Over several
     months (2026-04..2026-10), or with several policies or variants, it is a back-test: who gains, who loses and why, and how much bills swing.

@@ -1,6 +1,7 @@
 """Plans of one world under several policies: what does not depend on what differs between them is found once.
 
-Each step is kept by what it reads: tables by which they are, rules by what they say. A plan is the same, digit for digit, as if it were made alone.
+Each step is kept by what it reads: tables by which they are, rules by what they say. A plan is the same, digit for digit, as if it were made alone;
+only a digest it has not, since it will never be posted.
 """
 
 import json
@@ -23,7 +24,7 @@ from apportion.engine.plan import (
     Plan,
     World,
     calendar_of,
-    conclude,
+    concluded,
     metered,
     refuse_energy_twice,
     settle,
@@ -84,7 +85,7 @@ class Again:
         results = self.charge(lines, setting, key)
         refuse_energy_twice(results, lines, setting)
         account = settle(results, lines, setting, world.previous)
-        return conclude(world, lines, setting, results, account)
+        return concluded(world, lines, setting, results, account)
 
     def survey(self, world: World) -> tuple[Ledgered, Setting, Hashable]:
         """As `plan.survey`; with it a name for all that the pools have in common."""

@@ -17,8 +17,8 @@ PEAK = (
 )
 
 EVEN = (
-    "A unit price is what an owner pays in a pool over the hours that it held; gini is 0 where all pay the same. Correlations are of what owners "
-    "pay with what they held and used, over n owners."
+    "Gini is that of unit prices (what an owner pays in a pool over the hours that it held): 0 where all pay the same. r (Pearson) and rho (Spearman, of "
+    "ranks) correlate what n owners pay with what they held and used; it takes three."
 )
 DEEDS = (
     "Deeds are tried on the last month, each alone: all others do what they did, there is room for the job, and bills stay as they are. "
@@ -140,11 +140,10 @@ def fair(made: Backtest) -> list[Table]:
 def even(made: Backtest) -> list[Table]:
     """A row for each pool by each policy."""
     columns = (
-        Column("policy", "policy"), Column("pool", "pool"), Column("unit", "of", quiet=True), Column("owners", "n", "count"),
-        Column("gini", "gini of unit prices", "quantity"),
-        Column("held_pearson", "with held: pearson", "quantity"), Column("held_spearman", "spearman", "quantity"),
-        Column("measured", "n", "count"),
-        Column("used_pearson", "with used: pearson", "quantity"), Column("used_spearman", "spearman", "quantity"),
+        Column("policy", "policy"), Column("pool", "pool"), Column("unit", "of"), Column("owners", "n", "count"), Column("gini", "gini", "quantity"),
+        Column("held_pearson", "held r", "quantity"), Column("held_spearman", "rho", "quantity"),
+        Column("measured", "n", "count", quiet=True),
+        Column("used_pearson", "used r", "quantity", quiet=True), Column("used_spearman", "rho", "quantity", quiet=True),
     )  # fmt: skip
     sides = [("posted", made.evenness), *((variant.name, variant.evenness) for variant in made.variants)]
     tables: list[Table] = []
@@ -165,8 +164,7 @@ def rewarded(made: Backtest) -> list[Table]:
     """What teams could have done; a row over all pools, then those in which it changes something."""
     columns = (
         Column("policy", "policy"), Column("team", "team"), Column("deed", "if it"), Column("pool", "pool"), Column("job", "job", quiet=True),
-        Column("owed", "owes", "money"), Column("change", "difference", "money"), Column("verdict", "it"),
-        Column("bearer", "in turn"), Column("borne", "owes", "money"),
+        Column("change", "it owes", "money"), Column("verdict", "which"), Column("bearer", "and"), Column("borne", "owes", "money"),
     )  # fmt: skip
     tables: list[Table] = []
     for currency in sorted({one.currency for one in made.incentives}):

@@ -55,7 +55,13 @@ def judged(one: Done) -> list[Incentive]:
     moves = {leaf: less(one.after.get(leaf, ZERO), one.before.get(leaf, ZERO)) for leaf in {*one.before, *one.after}}
     found = []
     for currency in sorted({currency for currency, owner, _ in moves if owner == one.team}):
-        pools = sorted({leaf[-1] for leaf, change in moves.items() if leaf[:2] == (currency, one.team) and change})
+        pools = sorted(
+            {
+                leaf[-1]
+                for leaf, change in moves.items()
+                if leaf[:2] == (currency, one.team) and rounded(change, currency)
+            }
+        )
         for pool in ("", *pools):
             own = {leaf: change for leaf, change in moves.items() if leaf[0] == currency and pool in ("", leaf[-1])}
             owed = total(

@@ -78,12 +78,12 @@ class Tempting:
         largest = {pool: jobs[0] for pool, jobs in own.items()}
         everything = sorted({job for jobs in own.values() for job in jobs})
         yield f"asks for {percent} % more", {}, lambda world: self.asking(world, everything, percent)
-        yield f"splits its largest job into {pieces}", largest, lambda world: self.splitting(world, largest, pieces)
+        yield f"splits a job into {pieces}", largest, lambda world: self.splitting(world, largest, pieces)
         places = self.cheapest(largest, plan)
         zone = ZoneInfo(plan.trace.setting.policy.time_zone)
         texts = {pool: f"{job} to {clock(places[job], zone)}" for pool, job in largest.items() if job in places}
         yield (
-            "moves its largest job to cheaper hours",
+            "moves a job",
             texts,
             (lambda world: self.moving(world, places)) if places else None,
         )
