@@ -21,6 +21,7 @@ from bench.measure import Clock, peak_gb
 JOBS = 960_000  # of each month; those that run past midnight are charged twice
 NODES, TEAMS, PROJECTS = 200, 50, 4
 LONGEST = 7200
+THREADS = 2
 YEAR = [f"2025-{month:02d}" for month in range(1, 13)]
 SETTINGS = '[project]\nname = "bench"\n\n[engine]\nthreads = 2\n'
 POLICY = """\
@@ -51,11 +52,13 @@ def whatif(folder: Path, jobs: int = JOBS, months: int = 12) -> dict[str, Any]:
     """One policy, the one in force, which must change nothing; then twenty variants."""
     project = apportion.open_project(build(folder / f"whatif-{jobs}-{months}", jobs, YEAR[:months]))
     asked, clock = f"{YEAR[0]}..{YEAR[months - 1]}", Clock()
-    same = clock.time("one", lambda: apportion.backtest(project, asked, Wanted({"same": policy_text(project)})))
+    same = clock.time(
+        "one", lambda: apportion.backtest(project, asked, Wanted({"same": policy_text(project)}, workers=THREADS))
+    )
     if any(row.change for row in same.variants[0].months):
         raise SystemExit("the policy in force does not come to what is posted")
     variants = [read_variation(project, text) for text in VARIANTS]
-    made = clock.time("twenty", lambda: apportion.backtest(project, asked, Wanted(variants=variants)))
+    made = clock.time("twenty", lambda: apportion.backtest(project, asked, Wanted(variants=variants, workers=THREADS)))
     if not all(variant.bills or variant.clauses for variant in made.variants):
         raise SystemExit("a variant changes nothing")
     return {

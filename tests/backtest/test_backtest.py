@@ -15,6 +15,7 @@ from apportion.model.times import Period, parse_periods
 from apportion.policy.edit import NewOwner
 from apportion.policy.load import load_policy
 from apportion.reports.backtest import Row, Variant
+from apportion.verbs import backtest as backtests
 from apportion.verbs.backtest import Wanted, older, runs_posted
 from apportion.verbs.draft import owner_edit, policy_text, setting_edit
 from apportion.verbs.periods import today
@@ -275,3 +276,14 @@ def test_months_of_an_older_engine_are_named(small: Project) -> None:
     first = min(runs)
     (note,) = older({**runs, first: replace(runs[first], engine="duckdb/1")})
     assert note.startswith("2026-09 was posted by the rules of engine 1; ")
+
+
+def test_months_that_go_abreast_are_those_one_after_the_other(small: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = Wanted({"same": policy_text(small)}, ["disks=+10%"])
+    alone = apportion.backtest(small, BOTH, wanted)
+    monkeypatch.setattr(backtests, "MANY", 2)
+    said: list[tuple[str, int, int]] = []
+    abreast = apportion.backtest(small, BOTH, replace(wanted, workers=2), lambda *step: said.append(step))
+    assert abreast == alone
+    assert said[0] == ("computing 2026-09..2026-10 abreast", 0, 2)
+    assert sorted(what for what, _, _ in said[1:]) == ["computed 2026-09", "computed 2026-10"]

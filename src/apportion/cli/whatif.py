@@ -1,5 +1,6 @@
 """`apportion whatif`."""
 
+import os
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
@@ -137,7 +138,7 @@ def tested(
     tried, looks = asked
     variants = [read_variation(project, text) for text in tried.variant or ()]
     tempted = Tempted(tuple(looks.team or ())) if looks.incentives else None
-    wanted = Wanted(texts, (), looks.fairness, tried.changes, variants, tempted)
+    wanted = Wanted(texts, (), looks.fairness, tried.changes, variants, tempted, len(os.sched_getaffinity(0)))
     return backtest(project, periods, wanted, call.bar)
 
 

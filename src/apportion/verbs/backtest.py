@@ -34,6 +34,7 @@ from apportion.reports.evenness import Evenness, Had, Leaf, evenness, had_of
 from apportion.reports.fairness import moved_by_peak
 from apportion.reports.incentives import Done, incentives
 from apportion.reports.sums import share_of, side_of, total
+from apportion.verbs.abreast import abreast
 from apportion.verbs.agreement import policy_of_version, short
 from apportion.verbs.corrections import runs_of
 from apportion.verbs.fairness import stakes_of
@@ -42,13 +43,14 @@ from apportion.verbs.incentives import DEEDS, Jobs, Tempted, Tempting, jobs_aske
 from apportion.verbs.periods import label, today
 from apportion.verbs.project import Project
 from apportion.verbs.repriced import Instead, Rehearsal, rehearsal
-from apportion.verbs.steps import Step, silent
+from apportion.verbs.steps import Progress, Step, silent
 from apportion.verbs.supposed import Changes, Supposed, Variation, read_changes, supposed
 from apportion.verbs.whatif import last_day, sentence
 from apportion.verbs.world import Pins, pins_of_run
 
 OWN = "as it is"  # the policy of each month, where only prices and the like are asked about
 UNNAMED = "instead"
+MANY = 4  # months: with fewer, other processes would hardly have started
 WEIGHTS = ("weights", "meter", "times")  # of a pool: what its units count
 RULES_OF_USE = (
     "method", "slot", "scope", "driver", "usage", "prices", "shares", "members", "k", "weighted", "burst_price", "static_share",
@@ -60,6 +62,7 @@ class Wanted:
     """Policies to try, by what each is called, and `variants`, each with changes of its own. `prices` and `changes` hold in all of them.
 
     `fairness`: whether to compare with peak Shapley, and prices and amounts with what was held and used. `tempted`: whose deeds to try.
+    `workers`: in how many processes many months go abreast; more than one only for programs that may be started anew.
     """
 
     policies: Mapping[str, str] = field(default_factory=dict)
@@ -68,6 +71,7 @@ class Wanted:
     changes: Changes = field(default_factory=Changes)
     variants: Sequence[Variation] = ()
     tempted: Tempted | None = None
+    workers: int = 1
 
     @property
     def asks(self) -> bool:
@@ -108,6 +112,20 @@ class Trial:
     peaks: list[tuple[str, Decimal, Decimal]] = field(default_factory=list)
     had: dict[Leaf, Had] = field(default_factory=dict)
 
+    def alone(self, period: Period) -> "Trial":
+        """The same for one month, where nothing depends on another."""
+        return Trial(self.name, {period: self.holds[period]}, self.until)
+
+    def take(self, part: "Trial") -> None:
+        """What was found of one more month."""
+        self.policy = part.policy
+        self.parts += part.parts
+        self.departments += part.departments
+        self.clauses |= part.clauses
+        self.bills |= part.bills
+        self.peaks += part.peaks
+        together_with(self.had, part.had)
+
     def held(self, period: Period) -> Instead:
         """What holds in a month; rules that smooth look at the month before as it would have been."""
         new = self.holds[period]
@@ -126,13 +144,9 @@ def backtest(project: Project, periods: Sequence[Period] | str, wanted: Wanted, 
     jobs = jobs_asked(project, str(known[-1]), wanted.tempted) if wanted.tempted else {}
     asked = [past, *trials] if wanted.asks else [past]
     progress = Progress(step, len(months) * (len(trials) + wanted.fairness) + DEEDS * len(jobs) * len(asked))
-    done: list[Done] = []
-    for month in months:
-        stage = rehearsal(project, month.period, month.pins)
-        tried(stage, month, [past, *trials], progress, fairness=wanted.fairness)
-        if month is months[-1] and wanted.tempted:
-            done = tempt(stage, jobs, asked, wanted.tempted, progress)
-        stage.backend.forget()
+    try_all(project, months, [past, *trials], wanted, progress)
+    stage = rehearsal(project, known[-1], months[-1].pins)
+    done = tempt(stage, jobs, asked, wanted.tempted, progress) if wanted.tempted else []
     names = tuple(map(str, known))
     variants = tuple(concluded(trial, names) for trial in trials)
     title = variants[0].title if len(variants) == 1 else f"{label(known)} by {len(variants)} {named(wanted)}."
@@ -142,29 +156,54 @@ def backtest(project: Project, periods: Sequence[Period] | str, wanted: Wanted, 
     )  # fmt: skip
 
 
-@dataclass(slots=True)
-class Progress:
-    """Counts the steps, and tells of each as it begins."""
+def try_all(project: Project, months: Sequence[Month], trials: Sequence[Trial], wanted: Wanted, told: Progress) -> None:
+    """Month by month, or many of them abreast: only rules that smooth look at the month before."""
+    rules = [rule for trial in trials for one in trial.holds.values() for rule in one.policy.adjustments]
+    here = wanted.workers == 1 or len(months) < MANY or project.settings.engine.get("name") == "spark"
+    if here or any(rule.smooth is not None for rule in rules):
+        for month in months:
+            tried(project, month, trials, told, fairness=wanted.fairness)
+        return
+    told(f"computing {label([month.period for month in months])} abreast", 0)
+    jobs = [
+        Alone(replace(project), month, [one.alone(month.period) for one in trials], wanted.fairness) for month in months
+    ]
+    found: dict[int, list[Trial]] = {}
+    for number, made in abreast(try_alone, jobs, wanted.workers):
+        found[number] = made
+        told(f"computed {months[number].period}", len(trials) - 1 + wanted.fairness)
+    for _, made in sorted(found.items()):
+        for trial, part in zip(trials, made, strict=True):
+            trial.take(part)
 
-    step: Step
-    whole: int
-    done: int = 0
 
-    def __call__(self, what: str) -> None:
-        self.step(what, self.done, self.whole)
-        self.done += 1
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """A month for another process."""
+
+    project: Project
+    month: Month
+    trials: list[Trial]
+    fairness: bool
 
 
-def tried(stage: Rehearsal, month: Month, trials: Sequence[Trial], told: Progress, *, fairness: bool) -> None:
+def try_alone(job: Alone) -> list[Trial]:
+    tried(job.project, job.month, job.trials, Progress(silent, 0), fairness=job.fairness)
+    return job.trials
+
+
+def tried(project: Project, month: Month, trials: Sequence[Trial], told: Progress, *, fairness: bool) -> None:
     """A month by every trial; the first of them is what is posted."""
     past, *others = trials
-    side = posted(stage.project, month, past, fairness=fairness)
+    stage = rehearsal(project, month.period, month.pins)
+    side = posted(project, month, past, fairness=fairness)
     if fairness:
         told(f"comparing {month.period} as posted with peak Shapley")
         past.peaks += peak_of(stage.plan(past.holds[month.period])[0])
     for trial in others:
         told(f"computing {month.period} by {trial.name}")
         try_month(stage, month, side, trial, fairness=fairness)
+    stage.backend.forget()
 
 
 def tempt(stage: Rehearsal, jobs: Jobs, trials: Sequence[Trial], tempted: Tempted, told: Progress) -> list[Done]:
