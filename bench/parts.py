@@ -29,6 +29,7 @@ from bench.slurm import slurm_1m
 from bench.spark import spark
 from bench.statements import statements_500
 from bench.traces import surf_lisa
+from bench.whatif import whatif, whatif_12m
 from bench.worlds import FOUR, HOURS, NODE_HOUR, NODES, START_S, TEAMS, ZONE, Size, world_of, write_usage
 
 ROUNDS, FEW_ROUNDS = 5, 3
@@ -308,6 +309,8 @@ PARTS: dict[str, Callable[[Path], Figures]] = {
     "prometheus_day": prometheus_day,
     "statements_500": statements_500,
     "pages": pages,
+    "whatif": whatif,
+    "whatif_12m": whatif_12m,
 }
 
 # (part, path to the figure, bound, how): what the project promises.
@@ -341,4 +344,6 @@ TARGETS: tuple[tuple[str, tuple[str, ...], float, str], ...] = (
     ("pages", ("weight_kb", "overview"), 100, "at most"),
     ("pages", ("weight_kb", "team"), 100, "at most"),
     ("pages", ("weight_kb", "with_charts"), 1200, "at most"),
+    ("whatif", ("one_policy_seconds",), 30, "at most"),
+    ("whatif", ("variants_seconds",), 300, "at most"),
 )

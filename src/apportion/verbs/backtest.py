@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 
+import pyarrow.compute as pc
+
 from apportion.books.shapes import StoredRun
 from apportion.engine.charges import charges_of
 from apportion.engine.fairness import compare_with_peak
@@ -50,6 +52,7 @@ from apportion.verbs.world import Pins, pins_of_run
 
 OWN = "as it is"  # the policy of each month, where only prices and the like are asked about
 UNNAMED = "instead"
+COUNTED = ["bill", "team", "pool", "unit_seconds"]
 MANY = 4  # months: with fewer, other processes would hardly have started
 WEIGHTS = ("weights", "meter", "times")  # of a pool: what its units count
 RULES_OF_USE = (
@@ -281,10 +284,15 @@ def teams_of(project: Project, months: Sequence[Month]) -> set[str]:
 
 
 def posted(project: Project, month: Month, past: Trial, *, fairness: bool) -> Side:
-    postings = project.books.believed(str(month.period))
-    charges, currencies = held_in(project, [str(month.period)]), currencies_of(postings)
-    if fairness:
-        together_with(past.had, had_of([charges], currencies))
+    """Of the charges only what is asked about is read: a month may have millions."""
+    period = str(month.period)
+    postings = project.books.believed(period)
+    currencies = currencies_of(postings)
+    if not fairness:
+        where = pc.field("period") == period
+        return Side(postings, units_of([project.books.scan("charges", columns=COUNTED, where=where)], currencies))
+    charges = held_in(project, [period])
+    together_with(past.had, had_of([charges], currencies))
     return Side(postings, units_of([charges], currencies))
 
 
