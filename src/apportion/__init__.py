@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from apportion.verbs.fairness import fairness
     from apportion.verbs.fit import fit
     from apportion.verbs.focus import export_focus
+    from apportion.verbs.forecast import forecast, forecast_backtest
     from apportion.verbs.gc import gc
     from apportion.verbs.ingest import ingest
     from apportion.verbs.init import init
@@ -59,9 +60,9 @@ __version__ = "0.1.0"
 __all__ = [
     "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "apply", "apply_enforcement", "audit",
     "backtest", "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "enforce", "erase",
-    "estimate", "explain", "export_focus", "export_journal", "fairness", "fit", "gc", "ingest", "init", "journal", "ledger", "method", "methods",
-    "nodes", "open_dispute", "open_project", "plan", "prices", "propose", "quotas", "report", "restore", "say", "set_budget", "settle", "split",
-    "undo_enforcement", "verify", "whatif",
+    "estimate", "explain", "export_focus", "export_journal", "fairness", "fit", "forecast", "forecast_backtest", "gc", "ingest", "init", "journal",
+    "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "prices", "propose", "quotas", "report", "restore", "say", "set_budget",
+    "settle", "split", "undo_enforcement", "verify", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}
@@ -69,6 +70,7 @@ _FILES = {
     "open_project": "project", "restore": "backup", "method": "methods", "export_journal": "journal", "export_focus": "focus",
     "disputes": "dispute", "open_dispute": "dispute", "say": "dispute", "settle": "dispute", "budgets": "budget", "set_budget": "budget", "quotas": "quota",
     "adopt": "draft", "drafts": "draft", "drop": "draft", "propose": "draft", "apply_enforcement": "enforce", "undo_enforcement": "enforce",
+    "forecast_backtest": "forecast",
 }  # fmt: skip
 
 
