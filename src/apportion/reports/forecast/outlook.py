@@ -24,9 +24,9 @@ LEVELS = (50, 80, 95)
 CHECKS = (7, 14, 21)  # days of a month at whose end forecasts are tried
 APART = 7.6  # days between origins on average: longer stretches overlap and say less together
 MOST, FEWEST = 28, 4  # origins that are looked back at; that a choice needs
-CLEARLY = 0.95  # of the error of the middle: what is hardly better was lucky
+CLEARLY = 0.85  # of the error of the middle: what is hardly better was lucky
 RECENT = 28
-ASSUMED, ASSUMED_COUNT = 0.35, 2.0  # an error relative to what is spent meanwhile, and how many such count as seen
+ASSUMED, ASSUMED_COUNT = 0.3, 1.5  # an error relative to what is spent meanwhile, and how many such count as seen
 DIGITS = 4  # that a forecast can stand for
 
 
