@@ -5,7 +5,7 @@ Smoothing is that of statsmodels, fitted afresh at every origin. The middle of a
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +17,7 @@ from apportion.reports.forecast.series import Floats
 WEEK, WINDOW = 7, 84  # days; what lies further back says little of the next weeks
 LEVEL_FROM, SEASON_FROM = 14, 28  # days that smoothing needs
 AHEAD = 31
+KEPT = 4096  # histories; a few megabytes
 MIDDLE = "middle"
 SEARCH = "Powell"  # needs no slopes: as good as the others here, and quick
 
@@ -78,14 +79,21 @@ METHODS: Mapping[str, tuple[int, Callable[[Floats], Floats]]] = {  # with the da
 }
 
 
-def paths(history: Floats) -> dict[str, Floats]:
-    """The days to come by every method that has days enough, and by the middle of them. Before the first day with a figure there was nothing to count."""
-    some = np.flatnonzero(history)
+def paths(history: Floats) -> Mapping[str, Floats]:
+    """The days to come, by the name of each method. Kept: the same days are looked at for a team, for its pools and for all together, by many."""
+    return made_of(history.tobytes())
+
+
+@lru_cache(KEPT)
+def made_of(history: bytes) -> Mapping[str, Floats]:
+    """By every method that has days enough, and by the middle of them. Before the first day with a figure there was nothing to count."""
+    days = np.frombuffer(history, np.float64)
+    some = np.flatnonzero(days)
     if not len(some):
         return {MIDDLE: np.zeros(AHEAD)}
-    own = history[some[0] :][-WINDOW:]
+    own = days[some[0] :][-WINDOW:]
     least = 0.0 if own.min() >= 0 else -np.inf  # what was never refunded is not expected to be
     if len(own) < WEEK or own.min() == own.max():
         return {MIDDLE: np.full(AHEAD, own.mean())}
-    made = {name: np.maximum(method(own), least) for name, (days, method) in METHODS.items() if len(own) >= days}
+    made = {name: np.maximum(method(own), least) for name, (needed, method) in METHODS.items() if len(own) >= needed}
     return {MIDDLE: np.median(list(made.values()), axis=0), **made}

@@ -90,24 +90,14 @@ def score(found: Iterable[Trial], name: str, day: int) -> Score:
     """Of trials of one currency at the end of one day of the month."""
     some = list(found)
     whole = to_decimal(sum(abs(to_grains(one.came)) for one in some))
-    off = [
-        total(one.off(said) for one, said in zip(some, figures, strict=True))
-        for figures in (
-            [one.forecast for one in some],
-            [one.before for one in some],
-            [one.run_rate for one in some],
-        )
-    ]
-    hits = [Decimal(sum(one.within[n] for one in some)) for n in range(len(LEVELS))]
-    return Score(
-        name,
-        some[0].currency,
-        day,
-        len(some),
-        len({one.month for one in some}),
-        *(share_of(one, whole) for one in off),
-        tuple(share_of(hit, Decimal(len(some))) or Decimal(0) for hit in hits),
+    error, same, pace = (
+        share_of(total(one.off(getattr(one, said)) for one in some), whole)
+        for said in ("forecast", "before", "run_rate")
     )
+    count = Decimal(len(some))
+    within = (share_of(Decimal(sum(one.within[n] for one in some)), count) or Decimal(0) for n in range(len(LEVELS)))
+    months = len({one.month for one in some})
+    return Score(name, some[0].currency, day, len(some), months, error, same, pace, tuple(within))
 
 
 def scores(found: Sequence[Trial], day: int) -> list[Score]:
