@@ -30,9 +30,9 @@ def forecast(
     options: Options,
     team: Annotated[str, typer.Argument(metavar="TEAM", help="Only this team; all unless given.")] = "",
 ) -> Answer:
-    """Say where the month ends, how sure that is, and how such forecasts did before.
+    """Say where the month ends, and how sure that is.
 
-    By team or pool, with intervals and the chance to exceed the budget. Known days count as they are; nothing is written.
+    By team or pool, with intervals, the chance to exceed the budget, and how such forecasts did before. Known days count as they are.
     """
     from apportion.model.times import parse_periods
     from apportion.render.sheet import report_sheet

@@ -194,8 +194,9 @@ def backtest_report(made: Backtest) -> Report:
         one = section(currency, Decimal(0), columns, rows)
         sections.append(replace(one, totals=()))
     more = {"by": made.by, "months": list(made.months), "better": made.is_better}
+    notes = (*worse(made), *NOTES)
     return Report(
-        "forecast_backtest", verdict(made), span(made.months), columns, tuple(sections), made.head, (), NOTES, more
+        "forecast_backtest", verdict(made), span(made.months), columns, tuple(sections), made.head, (), notes, more
     )
 
 
@@ -204,6 +205,16 @@ NOTES = (
     "An error is what forecasts were off by over what came, summed over the months; 'every one' sums over all rows, 'all together' is of their sum.",
     "Of 100 months 50, 80 and 95 should lie in their intervals.",
 )
+
+
+def worse(made: Backtest) -> list[str]:
+    """Who is served no better by the forecast, said as plainly as who is."""
+    days: dict[str, list[str]] = {}
+    for one in made.scores:
+        if one.is_better is False:
+            days.setdefault(one.name, []).append(str(one.day))
+    said = join([f"{name} (day {', '.join(found)})" for name, found in days.items()])
+    return [f"Not better than 'same as last month' for {said}."] if said else []
 
 
 def rank(name: str) -> tuple[bool, int, str]:
@@ -229,10 +240,9 @@ def verdict(made: Backtest) -> str:
         return "No month can be tried: two whole months are needed, one to look back at and one to foresee."
     errors = [f"{percent(one.error)} against {percent(one.same_as_last)} at day {one.day}" for one in made.every]
     months = counted(len(made.months), "month")
-    worse = [one for one in made.every if one.is_better is False]
     if made.is_better:
         return f"Over {months} the forecast beats 'same as last month': {join(errors)}."
-    where = join([f"day {one.day}" for one in worse])
+    where = join([f"day {one.day}" for one in made.every if one.is_better is False])
     return f"Over {months} the forecast does not beat 'same as last month' at {where}: {join(errors)}."
 
 
