@@ -66,7 +66,7 @@ def test_one_team_is_foreseen_as_among_all_and_sees_nothing_of_them(small: Proje
     [alone] = apportion.forecast(small, "speech", through=THROUGH).groups
     assert alone == every["speech"]
     running = live(small, date(2026, 11, 14))
-    seen = known_beside(small, Asked(teams=frozenset({"speech"})), running, date(2026, 11, 14))
+    seen = known_beside(small, Asked(seen=frozenset({"speech"})), running, date(2026, 11, 14))
     assert set(seen.rows["team"].to_pylist()) == {"speech"}
     assert seen.head == ""
 

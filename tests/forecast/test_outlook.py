@@ -127,6 +127,20 @@ def test_groups_add_up_to_one_end_of_the_month_in_each_currency(by: str) -> None
     assert float(euro.outlook.amount) == pytest.approx(came(office), rel=0.01)
 
 
+def test_days_lead_from_what_is_spent_to_the_end() -> None:
+    made = forecast_of(known(WORLD, THROUGH))
+    for one in (*made.groups, *made.wholes):
+        days = [day for day, _, _, _ in one.steps]
+        assert days == days_in(MONTH.first_day, 31)
+        assert one.steps[13][1:] == (one.outlook.spent, None, None)
+        at = one.outlook.range(80)
+        assert one.steps[-1][1:] == (one.outlook.amount, at.low, at.high)
+        widths = [high - low for _, _, low, high in one.steps[14:] if low is not None and high is not None]
+        assert len(widths) == 17
+        assert widths[0] < widths[-1]
+    assert made.wholes == forecast_of(known(WORLD, THROUGH), "pool").wholes
+
+
 def test_the_same_is_foreseen_every_time() -> None:
     first = forecast_of(known(WORLD, THROUGH))
     methods.made_of.cache_clear()

@@ -28,7 +28,9 @@ class Options:
 def forecast(
     call: Call,
     options: Options,
-    team: Annotated[str, typer.Argument(metavar="TEAM", help="Only this team; all unless given.")] = "",
+    teams: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEAM]...", help="Only these; all unless given.")
+    ] = None,
 ) -> Answer:
     """Say where the month ends, and how sure that is.
 
@@ -42,7 +44,9 @@ def forecast(
     from apportion.verbs.periods import one, today
 
     month = one(parse_periods(call.period, today()), "forecast") if call.period else None
-    asked = Asked(team, options.by.value, None if options.backtest else month, as_day(options.through or None))
+    asked = Asked(
+        tuple(teams or ()), options.by.value, None if options.backtest else month, as_day(options.through or None)
+    )
     found = known(call.project(), asked, call.bar)
     if options.backtest:
         return Answer(report_sheet(backtest_report(backtest_of(found, asked.by))))

@@ -25,13 +25,13 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`team`: only this one; `teams` are those that may be seen, None for all. `through`: as if later days were not known yet."""
+    """`teams`: only these, unless there are none; `seen` are those that may be seen, None for all. `through`: as if later days were not known yet."""
 
-    team: str = ""
+    teams: tuple[str, ...] = ()
     by: str = "team"
     period: Period | None = None
     through: date | None = None
-    teams: frozenset[str] | None = None
+    seen: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +46,19 @@ class Reach:
 
 def forecast(
     project: Project,
-    team: str = "",
+    *teams: str,
     by: str = "team",
     period: Period | str | None = None,
     through: date | str | None = None,
 ) -> Forecast:
-    """By team or pool, of all or of one team; the month that is running unless another is given."""
+    """By team or pool, of some teams or of all; the month that is running unless another is given."""
     month = None if period is None else as_period(period)
-    return forecast_of(known(project, Asked(team, by, month, as_day(through))), by)
+    return forecast_of(known(project, Asked(teams, by, month, as_day(through))), by)
 
 
-def forecast_backtest(
-    project: Project, team: str = "", by: str = "team", through: date | str | None = None
-) -> Backtest:
+def forecast_backtest(project: Project, *teams: str, by: str = "team", through: date | str | None = None) -> Backtest:
     """Forecasts of the months that are over, with what was known at their days 7, 14 and 21."""
-    return backtest_of(known(project, Asked(team, by, None, as_day(through))), by)
+    return backtest_of(known(project, Asked(teams, by, None, as_day(through))), by)
 
 
 def known(project: Project, asked: Asked, step: Step = silent) -> Known:
@@ -75,18 +73,18 @@ def known(project: Project, asked: Asked, step: Step = silent) -> Known:
 
 
 def known_beside(project: Project, asked: Asked, running: Estimate | None, today: date) -> Known:
-    if asked.team:
-        refuse_unknown(project, asked.team)
+    for team in asked.teams:
+        refuse_unknown(project, team)
     reach = reach_of(project, running, today)
     month, through = asked_month(asked, reach)
-    rows = only(spending(project, reach, through), [asked.team] if asked.team else asked.teams)
+    rows = only(only(spending(project, reach, through), asked.seen), asked.teams or None)
     first = parse_period(reach.months[0]).first_day
     holding = project.books.budgets.holding(str(month))
     budgets = {(one.team, one.currency): one.amount for one in holding if not one.project}
     estimated = None
     if reach.running is not None and reach.running.period.first_day <= through:
         estimated = reach.posted_to + DAY if reach.posted_to else reach.running.period.first_day
-    head = project.books.head() if asked.teams is None else ""
+    head = project.books.head() if asked.seen is None else ""
     return Known(rows, month, first, through, budgets if asked.by == "team" else {}, estimated, head)
 
 

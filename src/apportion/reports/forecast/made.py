@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
+from itertools import accumulate
 
 import pyarrow as pa
 
@@ -16,7 +17,10 @@ from apportion.reports.sums import less, total
 from apportion.reports.words import add_up
 
 WHOLE = "all together"
-Step = tuple[date, Decimal, Decimal, Decimal]  # a day to come: the month by its end, and the 80 % around it
+Part = tuple[Ahead, Outlook]
+Step = tuple[
+    date, Decimal, Decimal | None, Decimal | None
+]  # what the month comes to by a day's end; of days to come with the 80 % around it
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,31 +76,42 @@ def forecast_of(known: Known, by: str = "team") -> Forecast:
     """Pools add up to what teams do: a month has one end, whoever looks at it."""
     groups: list[Group] = []
     wholes: list[Group] = []
-    series = by_currency(series_of(known.rows, by, known.first, known.through))
-    teams = by_currency(series_of(known.rows, "team", known.first, known.through)) if by != "team" else series
-    for currency, own in series.items():
-        parts = [(one, outlook(one, known.through, known.month)) for one in map(Ahead, own)]
-        whole = together(parts, WHOLE, known.through, known.month)
+    teams = foreseen(known, "team")
+    for currency, own in (teams if by == "team" else foreseen(known, by)).items():
+        parts, same = own, teams[currency]
+        whole = together(same, WHOLE, known.through, known.month)
         if by != "team":
-            same = [(one, outlook(one, known.through, known.month)) for one in map(Ahead, teams[currency])]
-            whole = together(same, WHOLE, known.through, known.month)
-            parts = list(zip((one for one, _ in parts), adding_up([said for _, said in parts], whole), strict=True))
-        tried = {one.name: one for one in tried_at(known, [one for one, _ in parts])}
-        groups += [group_of(known, one, said, tried.get(said.name)) for one, said in parts]
-        wholes.append(Group(whole, max(one.history for one in groups), tried.get(WHOLE)))
+            said = adding_up([one for _, one in own], whole)
+            parts = list(zip((ahead for ahead, _ in own), said, strict=True))
+        tried = {one.name: one for one in tried_at(known, own)}
+        groups += [group_of(known, [part], part[1], tried.get(part[1].name)) for part in parts]
+        wholes.append(group_of(known, same, whole, {one.name: one for one in tried_at(known, same)}.get(WHOLE)))
     return Forecast(known, by, tuple(groups), tuple(wholes))
 
 
-def group_of(known: Known, ahead: Ahead, said: Outlook, tried: Score | None) -> Group:
-    days = sum(1 for _ in ahead.series.amounts)
-    first = next((n for n, amount in enumerate(ahead.series.amounts) if amount), days)
-    return Group(said, days - first, tried, known.budgets.get((said.name, said.currency)), steps_of(known, ahead, said))
+def foreseen(known: Known, by: str) -> dict[str, list[Part]]:
+    """Every group with its outlook, by currency."""
+    found = by_currency(series_of(known.rows, by, known.first, known.through))
+    return {
+        currency: [(one, outlook(one, known.through, known.month)) for one in map(Ahead, own)]
+        for currency, own in found.items()
+    }
 
 
-def steps_of(known: Known, ahead: Ahead, said: Outlook) -> tuple[Step, ...]:
-    made = path(ahead, said, known.through, known.month)
-    ends = ((day, one, one.range(80)) for day, one in made)
-    return tuple((day, one.amount, end.low, end.high) for day, one, end in ends)
+def group_of(known: Known, parts: Sequence[Part], said: Outlook, tried: Score | None) -> Group:
+    days = [total(day) for day in zip(*(ahead.series.amounts for ahead, _ in parts), strict=True)]
+    first = next((n for n, amount in enumerate(days) if amount), len(days))
+    so_far = days[len(days) - known.days :] if known.days else []
+    ran = zip(days_of(known.month), accumulate(map(to_grains, so_far)), strict=False)
+    steps: list[Step] = [(day, to_decimal(grains), None, None) for day, grains in ran]
+    ahead = ((day, one.amount, one.range(80)) for day, one in path(parts, said, known.through, known.month))
+    steps += [(day, amount, at.low, at.high) for day, amount, at in ahead]
+    budget = known.budgets.get((said.name, said.currency))
+    return Group(said, len(days) - first, tried, budget, tuple(steps))
+
+
+def days_of(month: Period) -> list[date]:
+    return [month.first_day + timedelta(days=n) for n in range(month.last_day.day)]
 
 
 def adding_up(parts: Sequence[Outlook], whole: Outlook) -> list[Outlook]:
@@ -116,12 +131,12 @@ def adding_up(parts: Sequence[Outlook], whole: Outlook) -> list[Outlook]:
     ]
 
 
-def tried_at(known: Known, parts: Sequence[Ahead]) -> list[Score]:
+def tried_at(known: Known, parts: Sequence[Part]) -> list[Score]:
     """How forecasts did on months before that were as far as this one is."""
     if known.is_over:
         return []
     day = max((day for day in (0, *CHECKS) if day <= known.days), default=0)
-    return scores(trials(parts, WHOLE, [day]), day)
+    return scores(trials([ahead for ahead, _ in parts], WHOLE, [day]), day)
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,29 +175,38 @@ def together(parts: Sequence[tuple[Ahead, Outlook]], name: str, through: date, m
     own, days = [one for _, one in parts], (month.last_day - through).days
     spent, remaining = total(one.spent for one in own), total(one.remaining for one in own)
     lowest = all(one.never_negative for one in own)
-    whole = Ahead(summed([ahead.series for ahead, _ in parts], name))
     if days <= 0:
         return replace(own[0], name=name, spent=spent, remaining=remaining, never_negative=lowest)
-    known = whole.series.known(through)
-    before = whole.before(known, days)
-    off = [sum(ahead.came(o, days) - ahead.said(o, one.method, days) for ahead, one in parts) for o in before]
-    sizes = [whole.usual(origin, days) for origin in before]
-    relative, freedom = spread_of(
-        np.array([error / (size or 1.0) for error, size in zip(off, sizes, strict=True)]), days
-    )
-    spread = relative * whole.usual(known, days)
+    whole = Ahead(summed([ahead.series for ahead, _ in parts], name))
+    spread, freedom = of_sum(parts, whole, through, days)
     return Outlook(name, own[0].currency, spent, remaining, spread, freedom, "sum", lowest)
 
 
-def path(ahead: Ahead, end: Outlook, through: date, month: Period) -> list[tuple[date, Outlook]]:
-    """Where the month stands after each day to come, by the method of its end and in proportion to it."""
-    days, known = (month.last_day - through).days, ahead.series.known(through)
-    last = ahead.said(known, end.method, days)
-    part = float(end.remaining) / last if last else 1.0
+def of_sum(parts: Sequence[tuple[Ahead, Outlook]], whole: Ahead, through: date, days: int) -> tuple[float, float]:
+    """How far the sum of all was off at earlier origins."""
+    known = whole.series.known(through)
+    before = whole.before(known, days)
+    off = [sum(ahead.came(o, days) - ahead.said(o, one.method, days) for ahead, one in parts) for o in before]
+    sizes = [whole.usual(origin, days) or 1.0 for origin in before]
+    relative, freedom = spread_of(np.array(off) / np.array(sizes), days)
+    return relative * whole.usual(known, days), freedom
+
+
+def path(
+    parts: Sequence[tuple[Ahead, Outlook]], end: Outlook, through: date, month: Period
+) -> list[tuple[date, Outlook]]:
+    """Where one group or all together stand after each day to come, in proportion to how the month ends for them."""
+    days, whole = (month.last_day - through).days, Ahead(summed([ahead.series for ahead, _ in parts], end.name))
+
+    def said(n: int) -> float:
+        return sum(ahead.said(ahead.series.known(through), one.method, n) for ahead, one in parts)
+
+    part = float(end.remaining) / said(days) if days > 0 and said(days) else 1.0
     found = []
-    for n in range(1, days + 1):
-        relative, freedom = spread_of(ahead.relative(end.method, known, n), n)
-        remaining = money(ahead.said(known, end.method, n) * part, end.currency)
-        made = replace(end, remaining=remaining, spread=relative * ahead.usual(known, n) * part, freedom=freedom)
-        found.append((through + timedelta(days=n), made))
-    return [*found[:-1], (month.last_day, end)] if found else []
+    for n in range(1, days):
+        spread, freedom = of_sum(parts, whole, through, n)
+        remaining = money(said(n) * part, end.currency)
+        found.append(
+            (through + timedelta(days=n), replace(end, remaining=remaining, spread=spread * part, freedom=freedom))
+        )
+    return [*found, (month.last_day, end)] if days > 0 else []

@@ -59,7 +59,7 @@ def forecast_report(made: Forecast) -> Report:
         "days": known.month.last_day.day,
         "is_over": known.is_over,
         "sentences": list(said.values()),
-        "path": paths(made) if len(made.groups) == 1 else [],
+        "path": paths(made),
     }
     budgeted = [said[one.outlook.name] for one in made.groups if one.budget and said]
     notes = (*budgeted, *about(made))
@@ -88,9 +88,10 @@ def cells(one: Group) -> dict[str, Cell]:
 
 
 def paths(made: Forecast) -> list[dict[str, object]]:
+    """Day by day, of all together."""
     return [
-        {"day": str(day), "amount": amount, "low_80": low, "high_80": high}
-        for one in made.groups
+        {"day": str(day), "currency": one.outlook.currency, "amount": amount, "low_80": low, "high_80": high}
+        for one in made.wholes
         for day, amount, low, high in one.steps
     ]
 
