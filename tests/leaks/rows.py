@@ -39,6 +39,7 @@ HARMLESS = {
     "after": "",
     "before": "",
     "kind": "",
+    "through": "",
     "from": "",
     "to": "",
 }

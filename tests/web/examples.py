@@ -104,6 +104,7 @@ EXAMPLES: dict[str, Example] = {
         Example("/ledger", WHERE, (f"{PERIOD}&where=user%3D{{user}}",)),
         Example("/search", "q={team}", ("q={user}", "q={project}", "q={run}")),
         Example("/live"),
+        Example("/forecast", "", ("where=team%3D{team}",)),
         Example("/admin"),
         Example("/admin/tokens"),
         Example("/admin/sources"),

@@ -177,6 +177,7 @@ READ = (
     "/reports/coverage", "/reports/corrections", "/postings?limit=1000", "/reports/held?by=pool", "/budgets", "/live", "/live?by=pool", "/search?q=a",
     "/quotas", "/capacity", "/capacity/gpus", "/capacity/gpus?by=week", "/explain?what=pool:gpus",
     "/explain?what=vision", "/explain?what=job:11001", "/tokens", "/search?q=zebra", "/search?q=zjob", "/search?q=halcyon",
+    "/forecast", "/forecast?by=pool", "/forecast/back-test",
 )  # fmt: skip
 
 

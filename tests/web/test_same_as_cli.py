@@ -69,6 +69,9 @@ BESIDE = {
             f"apportion report waste --where team=vision {NOW}",
         )
     ),
+    "/forecast": Beside(
+        tuple(f"apportion forecast {who}{more}" for who in ("", "vision ") for more in ("--by pool", "--backtest"))
+    ),
     "/live": Beside(
         (LIVE, LIVE_POOLS, f"{LIVE_POOLS} --where team=vision", *(f"{LIVE} --where team={team}" for team in TEAMS))
     ),

@@ -162,6 +162,16 @@ class Client(Wire):
         """What a job would cost before it runs."""
         return estimates.Estimated.model_validate(self.post("/estimates", job.model_dump()))
 
+    def forecast(self, team: Sequence[str] = (), by: str = "team", through: str = "") -> shapes.ReportAnswer:
+        """Where the month ends, with intervals, for some of the teams that you may see or for all; by `team` or `pool`."""
+        query = {"team": team, "by": by, "through": through}
+        return shapes.ReportAnswer.model_validate(self.get("/forecast", query))
+
+    def forecast_backtest(self, team: Sequence[str] = (), by: str = "team", through: str = "") -> shapes.ReportAnswer:
+        """How such forecasts did on the months before, beside 'same as last month' and the run-rate."""
+        query = {"team": team, "by": by, "through": through}
+        return shapes.ReportAnswer.model_validate(self.get("/forecast/back-test", query))
+
     def explanation(self, what: str, period: str = "") -> record.Explanation:
         """Why a team's, job's or posting's figure is what it is."""
         return record.Explanation.model_validate(self.get("/explain", {"what": what, "period": period}))

@@ -19,6 +19,7 @@ COLOURS = (
 GREYS = {"_idle": "#9aa0a6", "_unallocated": "#6b7075", "_residual": "#c3c7cb"}
 OTHERS, TOGETHER = "other teams", "#cdb9a0"  # "88 other teams", drawn as one
 MOVES = {"sum": "#4c6a7d", "more": "#d55e00", "less": "#0072b2", "idle": GREYS["_idle"]}  # for all eyes, and by place
+LIMIT = "#a8321f"  # of a budget
 Spec = dict[str, Any]
 TOLD = {"day": "day", "owner": "owner", "shown": "amount"}
 BY_DAY: Spec = {"labelAngle": 0, "labelOverlap": True, "labelExpr": "slice(datum.label, 5)"}  # the month and the day
@@ -107,6 +108,47 @@ def cumulative(
         "encoding": {"x": x, "y": {"value": 0}, "y2": {"value": "height"}},
     }
     return {**base(values), "layer": [ground, lines]}
+
+
+def banded(values: Sequence[Mapping[str, Any]], colour: str, unit: str, limit: float | None = None) -> Spec:
+    """A month that goes on: what it came to day by day, then a dashed line in a band. A value is {day, amount, low, high, known, shown}.
+
+    `limit` is a line across.
+    """
+    x = {
+        "field": "day",
+        "type": "ordinal",
+        "title": "day of the month",
+        "axis": {"labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 4},
+    }
+    band = {
+        "mark": {"type": "area", "color": colour, "opacity": 0.22},
+        "encoding": {
+            "x": x,
+            "y": {"field": "low", "type": "quantitative", "title": unit},
+            "y2": {"field": "high"},
+        },
+    }
+    line = {
+        "mark": {"type": "line", "color": colour, "strokeWidth": 2.5},
+        "encoding": {
+            "x": x,
+            "y": {"field": "amount", "type": "quantitative", "title": unit},
+            "strokeDash": {"condition": {"test": "datum.known", "value": [1, 0]}, "value": [5, 3]},
+            "detail": {"field": "known", "type": "nominal"},
+        },
+    }
+    points = {
+        "mark": {"type": "point", "color": colour, "filled": True, "size": 24},
+        "encoding": {
+            "x": x,
+            "y": {"field": "amount", "type": "quantitative"},
+            "fillOpacity": {"condition": {"test": "datum.known", "value": 1}, "value": 0.4},
+            "tooltip": [{"field": name, "type": "nominal"} for name in ("day", "shown")],
+        },
+    }
+    across = {"mark": {"type": "rule", "color": LIMIT, "strokeDash": [2, 2]}, "encoding": {"y": {"datum": limit}}}
+    return {**base(values), "layer": [band, line, points, *([] if limit is None else [across])]}
 
 
 def waterfall(

@@ -59,6 +59,7 @@ def forecast_report(made: Forecast) -> Report:
         "days": known.month.last_day.day,
         "is_over": known.is_over,
         "sentences": list(said.values()),
+        "together": [{"currency": one.outlook.currency, **cells(one)} for one in made.wholes],
         "path": paths(made),
     }
     budgeted = [said[one.outlook.name] for one in made.groups if one.budget and said]

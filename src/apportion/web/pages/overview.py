@@ -36,7 +36,8 @@ def overview(ask: Ask) -> Page:
     for section, table in zip(made.sections, sheet.tables, strict=False):
         blocks += [strip(ask, made, section), daily(ask, section.currency), owners(ask, table)]
     running = Link("The running month so far, estimated", ask.link("/live", period=None, where=None))
-    blocks.append(Prose(heading="Go on", links=(running, Link("Idle and waste", ask.link("/idle")))))
+    ends = Link("Where the month ends", ask.link("/forecast", period=None, where=None))
+    blocks.append(Prose(heading="Go on", links=(running, ends, Link("Idle and waste", ask.link("/idle")))))
     return Page(
         "overview",
         made.title,

@@ -231,6 +231,7 @@ def onward(ask: Ask, name: str) -> Prose:
         Link("Its statement", statement_link(ask, name)),
         Link("Its postings", ask.link("/ledger", where=[f"team={name}"])),
         Link("The running month", ask.link("/live", period=None, where=[f"team={name}"])),
+        Link("Where it ends", ask.link("/forecast", period=None, where=[f"team={name}"])),
         Link("Quotas", ask.link("/quotas", where=None)),
         Link("Disputes", ask.link("/disputes", where=None)),
     )
