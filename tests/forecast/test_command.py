@@ -19,17 +19,8 @@ from apportion.verbs.live import live
 from apportion.verbs.project import Project
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run  # noqa: PLC0414 - a fixture
-from tests.web import world
 
 THROUGH = "2026-11-12"  # later jobs may still come
-
-
-@pytest.fixture(scope="session")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Read only, but for a budget that is set before anybody reads."""
-    made = world.make(tmp_path_factory.mktemp("forecast") / "project")
-    apportion.set_budget(made, "vision", "1500", "2026-09", "as agreed")
-    return made
 
 
 def test_posted_months_and_the_estimate_of_the_running_one_lead_to_its_end(small: Project) -> None:

@@ -21,7 +21,13 @@ CALLED: dict[str, tuple[Any, ...]] = {
         [{**DAY, "owner": owner} for owner in OWNERS] + [{**DAY, "owner": "vision", "day": "2026-10-02", "complete": False}],
         PALETTE, OWNERS, "USD",
     ),
-    "cumulative": ([{"day": "01", "series": "2026-10", "amount": 1.0, "shown": "1.00 USD"}], {"2026-10": "#0072b2"}, "USD"),
+    "cumulative": (
+        [{"day": "01", "series": "2026-10", "amount": 1.0, "shown": "1.00 USD"}], {"2026-10": "#0072b2"}, "USD", (),
+        [{"day": "02", "low": 1.0, "high": 3.0}],
+    ),
+    "banded": (
+        [{"day": "01", "amount": 1.0, "low": 1.0, "high": 1.0, "known": True, "shown": "1.00 USD"}], "#0072b2", "USD", 9.0,
+    ),
     "waterfall": (STEPS, (0, 2), "USD"),
     "dumbbell": (
         [{"owner": "vision", "before": 1.0, "after": 2.0, "was": "1.00", "then": "2.00", "change": "+1.00"}], PALETTE, ["vision"], "USD",

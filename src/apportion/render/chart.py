@@ -19,7 +19,7 @@ COLOURS = (
 GREYS = {"_idle": "#9aa0a6", "_unallocated": "#6b7075", "_residual": "#c3c7cb"}
 OTHERS, TOGETHER = "other teams", "#cdb9a0"  # "88 other teams", drawn as one
 MOVES = {"sum": "#4c6a7d", "more": "#d55e00", "less": "#0072b2", "idle": GREYS["_idle"]}  # for all eyes, and by place
-LIMIT = "#a8321f"  # of a budget
+LIMIT, BAND = "#a8321f", 0.22  # a budget; how strong what may come is drawn
 Spec = dict[str, Any]
 TOLD = {"day": "day", "owner": "owner", "shown": "amount"}
 BY_DAY: Spec = {"labelAngle": 0, "labelOverlap": True, "labelExpr": "slice(datum.label, 5)"}  # the month and the day
@@ -77,11 +77,15 @@ def stacked_days(
 
 
 def cumulative(
-    values: Sequence[Mapping[str, Any]], palette: Mapping[str, str], unit: str, incomplete: Sequence[str] = ()
+    values: Sequence[Mapping[str, Any]],
+    palette: Mapping[str, str],
+    unit: str,
+    incomplete: Sequence[str] = (),
+    band: Sequence[Mapping[str, Any]] = (),
 ) -> Spec:
     """What it had come to by each day of the month, a line for each series. A value is {day, series, amount, shown}; the first series is drawn full.
 
-    Behind days that are not complete the ground is hatched.
+    Behind days that are not complete the ground is hatched. `band` is what days to come may lie in: {day, low, high}.
     """
     order = list(palette)
     x = {
@@ -100,14 +104,19 @@ def cumulative(
             "tooltip": [{"field": name, "type": "nominal"} for name in ("series", "day", "shown")],
         },
     }  # fmt: skip
-    if not incomplete:
+    if not incomplete and not band:
         return {**base(values), **lines}
     ground = {
         "data": {"values": [{"day": day, "complete": False} for day in incomplete]},
         "mark": {"type": "bar", "color": GREYS["_residual"], "width": {"band": 1}},
         "encoding": {"x": x, "y": {"value": 0}, "y2": {"value": "height"}},
     }
-    return {**base(values), "layer": [ground, lines]}
+    around = {
+        "data": {"values": list(band)},
+        "mark": {"type": "area", "color": next(iter(palette.values())), "opacity": BAND},
+        "encoding": {"x": x, "y": {"field": "low", "type": "quantitative"}, "y2": {"field": "high"}},
+    }
+    return {**base(values), "layer": [*([ground] if incomplete else []), *([around] if band else []), lines]}
 
 
 def banded(values: Sequence[Mapping[str, Any]], colour: str, unit: str, limit: float | None = None) -> Spec:
@@ -122,7 +131,7 @@ def banded(values: Sequence[Mapping[str, Any]], colour: str, unit: str, limit: f
         "axis": {"labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 4},
     }
     band = {
-        "mark": {"type": "area", "color": colour, "opacity": 0.22},
+        "mark": {"type": "area", "color": colour, "opacity": BAND},
         "encoding": {
             "x": x,
             "y": {"field": "low", "type": "quantitative", "title": unit},

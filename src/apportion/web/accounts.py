@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from functools import cached_property
 from typing import TypeVar
@@ -30,6 +31,8 @@ from apportion.web.work import costly_runs, shared
 
 Answer = TypeVar("Answer")
 BEFORE, BUDGET = "#8a9299", "#a8321f"
+FORESEEN = "forecast"
+Step = tuple[date, Decimal, Decimal, Decimal]  # a day to come: what the month comes to, and the 80 % around it
 
 
 @dataclass(frozen=True)
@@ -141,14 +144,17 @@ def quantities(mine: Owned) -> tuple[Figures, ...]:
     return (Figures(items),) if items else ()
 
 
-def growth(mine: Owned, made: Account, colour: str, budget: Decimal | None = None) -> Chart:
-    """Day by day what the month had come to, against the month before and the budget."""
+def growth(mine: Owned, made: Account, colour: str, budget: Decimal | None = None, ahead: Sequence[Step] = ()) -> Chart:
+    """Day by day what the month had come to, against the month before and the budget; `ahead` are days that are foreseen, each with its 80 %."""
     month, past = mine.ask.month, mine.ask.month.previous
     lines = {str(month): by_day(made.days, month), str(past): by_day(made.days_before, past)}
     palette = {str(month): colour} | ({str(past): BEFORE} if lines[str(past)] else {})
     if budget is not None:
         lines["budget"] = dict.fromkeys(range(1, month.last_day.day + 1), budget)
         palette["budget"] = BUDGET
+    if ahead:
+        lines[FORESEEN] = {day.day: amount for day, amount, _, _ in ahead}
+        palette[FORESEEN] = colour
     values = [
         {"day": f"{day:02}", "series": name, "amount": number(amount), "shown": shown(amount, made.currency)}
         for name in palette
@@ -157,16 +163,22 @@ def growth(mine: Owned, made: Account, colour: str, budget: Decimal | None = Non
     says = f"What {month} had come to by the end of each day"
     says += f", with {past} beside it" if str(past) in palette else ""
     says += f" and the budget of {shown(budget, made.currency)}." if budget is not None else "."
+    says += f" From {ahead[0][0]} on it is foreseen, with the 80 % around it." if ahead else ""
     states = {day: said for day, said in states_of(mine.ask, [month]).items() if int(day[-2:]) in lines[str(month)]}
     says += told(states, states)
-    columns = (Column("day", "day"), *(Column(name, name, "money") for name in palette))
-    days = sorted({day for name in palette for day in lines[name]})
-    rows = tuple((f"{day:02}", *(lines[name].get(day) for name in palette)) for day in days)
+    if ahead:
+        lines["80 % from"] = {day.day: low for day, _, low, _ in ahead}
+        lines["80 % to"] = {day.day: high for day, _, _, high in ahead}
+    named = [*palette, *(name for name in lines if name not in palette and name != str(past))]
+    columns = (Column("day", "day"), *(Column(name, name, "money") for name in named))
+    days = sorted({day for name in named for day in lines[name]})
+    rows = tuple((f"{day:02}", *(lines[name].get(day) for name in named)) for day in days)
+    band = [{"day": f"{day:%d}", "low": number(low), "high": number(high)} for day, _, low, high in ahead]
     links = {str(one): [mine.ledger(f"day={one}-{day:02}", period=str(one)) for day in days] for one in (month, past)}
     return Chart(
         "How the month grew",
         says,
-        cumulative(values, palette, made.currency, [day[-2:] for day in states]),
+        cumulative(values, palette, made.currency, [day[-2:] for day in states], band),
         Rows(
             stated(Table(columns, rows, (), made.currency), states, f"{month}-"),
             links=links,

@@ -15,7 +15,7 @@ from apportion.verbs.budget import budgets, set_budget
 from apportion.verbs.quota import quotas
 from apportion.web.ask import Ask, at
 from apportion.web.frame import Entry
-from apportion.web.page import Block, Chart, Form, Input, Page, Prose, Rows, Tone
+from apportion.web.page import Block, Chart, Form, Input, Link, Page, Prose, Rows, Tone
 from apportion.web.routes import Action, Route
 from apportion.web.tables import fronted
 from apportion.web.viewer import Deed
@@ -36,6 +36,10 @@ def quota_page(ask: Ask) -> Page:
     blocks: list[Block] = []
     blocks += quota_blocks(ask, limits, mine) if mine else [Prose((limits.title,), "Quotas of the policy")]
     blocks += budget_blocks(ask, money, own) if own else [Prose((money.title,), "Budgets")]
+    ends = Link(
+        "Where the month ends, and how likely a budget is exceeded", ask.link("/forecast", period=None, where=None)
+    )
+    blocks.append(Prose(heading="Go on", links=(ends,)))
     if ask.viewer.may(Deed.budget):
         blocks.append(budget_form(ask))
     over = sum(one.state == OVER for one in mine) + sum(one.is_over for one in own)

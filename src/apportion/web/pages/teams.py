@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+from apportion.errors import ProjectError
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.render.chart import colours, number, waterfall
 from apportion.render.sheet import Table, report_sheet
@@ -10,10 +11,11 @@ from apportion.reports.budgets import Spending
 from apportion.reports.report import Column, Report
 from apportion.reports.statement.shape import DRIVERS, money
 from apportion.reports.words import percent, rounded, shown
-from apportion.verbs.budget import budgets
+from apportion.verbs.budget import budgets, today_of
 from apportion.verbs.moved import Moved, teams_moved
 from apportion.web.accounts import (
     Owned,
+    Step,
     about,
     costliest,
     earlier,
@@ -27,6 +29,7 @@ from apportion.web.accounts import (
     strip,
 )
 from apportion.web.ask import Ask, NotThereError, at
+from apportion.web.forecasts import forecast
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Link, Page, Prose, Rows, Tone
 from apportion.web.pages.overview import team_order
@@ -117,7 +120,7 @@ def of_currency(mine: Owned, made: Account, name: str) -> list[Block]:
     colour = colours(team_order(ask, {name}))[name]
     return some(
         strip(mine, made, ask.explained(f"team:{name}"), more),
-        growth(mine, made, colour, budget.budget.amount if budget else None),
+        growth(mine, made, colour, budget.budget.amount if budget else None, to_come(mine, made.currency, name)),
         waterfall_of(ask, said),
         spent_by(mine, made.currency, "pool", "By pool"),
         spent_by(mine, made.currency, "project", "By project"),
@@ -125,6 +128,20 @@ def of_currency(mine: Owned, made: Account, name: str) -> list[Block]:
         spent_by(mine, made.currency, "reason", "By reason"),
         costliest(mine, made.currency),
     )
+
+
+def to_come(mine: Owned, currency: str, name: str) -> list[Step]:
+    """The days of the month that are not known yet, where it is the one that runs and nobody narrowed it down or looks back at it."""
+    ask = mine.ask
+    if ask.month.last_day < today_of(ask.project) or ask.query.get("where") or ask.one("as_of"):
+        return []
+    try:
+        made = forecast(ask, (name,))
+    except ProjectError:  # the extra is not installed, or no day is known: the page says what is posted
+        return []
+    own = [one for one in made.groups if one.outlook.currency == currency and made.known.month == ask.month]
+    days = (step for one in own for step in one.steps)
+    return [(day, amount, low, high) for day, amount, low, high in days if low is not None and high is not None]
 
 
 def budget_of(mine: Owned, currency: str, keys: dict[str, str]) -> Spending | None:
