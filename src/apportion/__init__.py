@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from apportion.verbs.project import open_project
     from apportion.verbs.quota import quotas
     from apportion.verbs.report import report
+    from apportion.verbs.review import review
     from apportion.verbs.split import split
     from apportion.verbs.verify import verify
     from apportion.verbs.whatif import whatif
@@ -61,8 +62,8 @@ __all__ = [
     "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "apply", "apply_enforcement", "audit",
     "backtest", "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "enforce", "erase",
     "estimate", "explain", "export_focus", "export_journal", "fairness", "fit", "forecast", "forecast_backtest", "gc", "ingest", "init", "journal",
-    "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "prices", "propose", "quotas", "report", "restore", "say", "set_budget",
-    "settle", "split", "undo_enforcement", "verify", "whatif",
+    "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "prices", "propose", "quotas", "report", "restore", "review",
+    "say", "set_budget", "settle", "split", "undo_enforcement", "verify", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}

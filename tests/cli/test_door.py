@@ -11,8 +11,8 @@ from apportion.errors import ApportionError, InvariantError
 from tests.cli.conftest import Run
 
 VERBS = (  # noqa: SIM905 - reads as typed
-    "demo init check ingest plan apply whatif draft close statement export adjust dispute budget quota enforce estimate prices "
-    "forecast explain cost report advise ledger serve token webhooks notify methods split audit backup verify erase gc agent "
+    "demo init check ingest plan apply whatif draft close statement export adjust dispute budget quota enforce estimate prices forecast "
+    "explain cost report advise review ledger serve token webhooks notify methods split audit backup verify erase gc agent "
 ).split()
 HEAVY = {"pyarrow", "ibis", "duckdb", "pyiceberg", "sqlalchemy", "pydantic", "rich", "ruamel", "numpy", "statsmodels", "scipy"}
 

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from apportion.errors import ProjectError
+from apportion.reports.review.bounds import Bounds
 from apportion.verbs.notifying.settings import NOTIFY_KEYS, Channel, read_notify
 from apportion.verbs.toml import FILE, Place, check_kind, check_section, nearest, parsed, unknown_key
 from apportion.verbs.web_settings import WEB_SHAPES, Web, read_web
@@ -39,10 +40,12 @@ SHAPES: Mapping[str, Mapping[str, type]] = {
     "engine": {"name": str, "threads": int, "memory": str, "spill": str, "master": str},
     "webhooks": {"allow_private": bool},
     "notify": NOTIFY_KEYS,
+    "review": {one.name: int for one in fields(Bounds)},
     **WEB_SHAPES,
 }
 OWN = ("project", "books", "retention", "engine", "webhooks")
-SECTIONS = (*OWN, "notify", "web", "sources")
+SECTIONS = (*OWN, "notify", "review", "web", "sources")
+MOST_PERCENT = 10_000
 SIZE = re.compile(r"(\d+) ?([KMGT])(i?)B", re.IGNORECASE)
 
 
@@ -69,6 +72,7 @@ class Settings:
     web: Web = field(default_factory=Web)
     webhooks: Mapping[str, Any] = field(default_factory=dict)
     notify: tuple[Channel, ...] = ()
+    review: Bounds = field(default_factory=Bounds)
 
 
 def read_settings(file: Path) -> Settings:
@@ -96,7 +100,18 @@ def read_settings(file: Path) -> Settings:
         web=read_web(document.get("web", {}), place),
         webhooks=webhooks,
         notify=tuple(read_notify(document.get("notify", []), place)),
+        review=read_review(document.get("review", {}), place),
     )
+
+
+def read_review(section: Any, place: Place) -> Bounds:
+    check_section(section, "review", SHAPES["review"], place)
+    for key, value in section.items():
+        if not 1 <= value <= MOST_PERCENT:
+            raise ProjectError(
+                "invalid-setting", f"{key} must be from 1 to {MOST_PERCENT} percent", where=place.of("review", key)
+            )
+    return Bounds(**section)
 
 
 def mebibytes(size: str, where: str = "") -> int:

@@ -1,0 +1,187 @@
+"""What the policy's weights claim, beside what was measured: work and energy of workloads, and what the nodes cost by the bills."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from apportion.model.meters import GPU
+from apportion.model.times import Interval
+from apportion.policy.match import Glob, find_label
+from apportion.policy.pools import Pool
+from apportion.reports.review.weights import Claim, Evidence, Pair
+from apportion.reports.sums import total
+from apportion.verbs.advise import ACCELERATORS, METERED
+from apportion.verbs.nodes import tied
+from apportion.verbs.plan import Computed
+from apportion.verbs.reviewing.work import FACETS, HOUR_S, SEVERAL, Month, hours
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+ENERGY = "energy"
+Row = Mapping[str, Any]
+Named = Mapping[str, str]  # workload or node -> the value of a label
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Those of one label in a pool: `text_of` says which of them a value has, "" where it is not listed and counts 1."""
+
+    pool: str
+    label: str
+    by_value: Mapping[str, Fraction]
+
+    def text_of(self, value: str) -> str:
+        if value in self.by_value:
+            return value
+        return next((text for text in self.by_value if Glob(text).matches(value)), "")
+
+    def weight_of(self, value: str) -> Fraction:
+        return self.by_value.get(self.text_of(value), Fraction(1))
+
+
+def claims_of(computed: Computed, month: Month, currency: str) -> Iterator[Claim]:
+    """Of labels that nodes carry, such as the GPU's model, and of facets."""
+    weighted = {name: pool for name, pool in computed.world.policy.pools.items() if pool.weights}
+    joules = energy_of(computed) if weighted else {}
+    for name, pool in weighted.items():
+        mine = pc.and_(pc.equal(month.charged["pool"], name), pc.equal(month.charged["currency"], currency))
+        rows = [row for row in month.charged.filter(mine).to_pylist() if row["unit"] in ACCELERATORS and row["held"]]
+        paid = paid_nodes(computed, name, pool, currency)
+        for label, by_value in pool.weights.items():
+            yield from claimed(Weights(name, label, by_value), Measured(computed, month, rows, joules, paid), currency)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Of a pool: its charges by workload, joules by workload, and money over capacity by node."""
+
+    computed: Computed
+    month: Month
+    rows: Sequence[Row]
+    joules: Mapping[str, Fraction]
+    paid: Mapping[str, Pair]
+
+
+def claimed(weights: Weights, known: Measured, currency: str) -> Iterator[Claim]:
+    nodes = node_values(known.computed, weights.label)
+    values = on_nodes(known.month, nodes) if nodes else facet_values(known.month, weights.label)
+    kinds = evidence_of(known, by_node=bool(nodes))
+    for text, weight in weights.by_value.items():
+        own = [row for row in known.rows if weights.text_of(values.get(row["workload"], "")) == text]
+        evidence = tuple(
+            one
+            for kind, pairs in kinds.items()
+            if (one := compared(kind, text, weights, nodes if kind == "price" else values, pairs))
+        )
+        if own and weight:
+            amount = total(row["amount"] for row in own)
+            yield Claim(
+                weights.pool,
+                weights.label,
+                text,
+                weight,
+                evidence,
+                len({row["workload"] for row in own}),
+                currency,
+                amount,
+            )
+
+
+def evidence_of(known: Measured, *, by_node: bool) -> Mapping[str, Mapping[str, Pair]]:
+    """What a node costs is known from the bills, and then nothing else counts; what a workload does, from its activity and its energy."""
+    energy = {ENERGY: drawn(known.rows, known.joules)}
+    if by_node:
+        return {"price": known.paid} if known.paid else energy
+    return {"activity": activity(known.rows), **energy}
+
+
+def compared(kind: str, text: str, weights: Weights, values: Named, pairs: Mapping[str, Pair]) -> Evidence | None:
+    """Against those that no weight is written for; where there are none, against all others as they are weighed."""
+    known = {name: pair for name, pair in pairs.items() if values.get(name, "") not in ("", SEVERAL)}
+    own = [name for name in known if weights.text_of(values[name]) == text]
+    plain = [name for name in known if not weights.text_of(values[name])]
+    others = plain or [name for name in known if name not in set(own)]
+    whole = sum((known[name][1] for name in others), Fraction(0))
+    if not own or not whole:
+        return None
+    level = sum((known[name][1] * weights.weight_of(values[name]) for name in others), Fraction(0)) / whole
+    return Evidence(kind, tuple(known[name] for name in own), tuple(known[name] for name in others), level)
+
+
+def node_values(computed: Computed, label: str) -> Named:
+    labels = computed.plan.own.trace.setting.resources.labels
+    return {node: value for node, own in labels.items() if (value := find_label(own, label))}
+
+
+def on_nodes(month: Month, nodes: Named) -> Named:
+    found: dict[str, str] = {}
+    for row in month.placed.to_pylist():
+        value = nodes.get(row["resource"], "")
+        found[row["workload"]] = value if found.get(row["workload"], value) == value else SEVERAL
+    return found
+
+
+def facet_values(month: Month, label: str) -> Named:
+    """Other labels say nothing of what a workload does: what they weigh is for people to decide."""
+    if label not in FACETS:
+        return {}
+    return dict(zip(month.kinds["workload"].to_pylist(), month.kinds[label].to_pylist(), strict=True))
+
+
+def activity(rows: Sequence[Row]) -> dict[str, Pair]:
+    """Used of what was held and measured."""
+    found: dict[str, Pair] = {}
+    for row in rows:
+        held = hours(row, "held") - hours(row, "unmeasured")
+        if held > 0:
+            found[row["workload"]] = hours(row, "used"), held
+    return found
+
+
+def drawn(rows: Sequence[Row], joules: Mapping[str, Fraction]) -> dict[str, Pair]:
+    return {row["workload"]: (joules[row["workload"]], hours(row, "held")) for row in rows if row["workload"] in joules}
+
+
+def energy_of(computed: Computed) -> dict[str, Fraction]:
+    """Joules by workload, as far as they fall into the month."""
+    usage, month = computed.world.usage, computed.world.period.interval(ZoneInfo(computed.world.policy.time_zone))
+    rows = usage if isinstance(usage, pa.Table) else usage.filter(usage.meter == ENERGY).to_pyarrow()
+    rows = rows.filter(pc.equal(rows["meter"], ENERGY))
+    start, end, amount = (rows[name].to_numpy() for name in ("start_s", "end_s", "allocated"))
+    inside = np.maximum(np.minimum(end, month.end_s) - np.maximum(start, month.start_s), 0)
+    found: dict[str, Fraction] = defaultdict(Fraction)
+    for name, joules, seconds, whole in zip(
+        rows["workload"].to_pylist(), amount.tolist(), inside.tolist(), (end - start).tolist(), strict=True
+    ):
+        if seconds:
+            found[name] += Fraction(joules * seconds, whole)
+    return found
+
+
+def paid_nodes(computed: Computed, name: str, pool: Pool, currency: str) -> dict[str, Pair]:
+    """Money of each node of a pool, as bills and nodes are tied, over the hours of its accelerators."""
+    there = offered(computed, [meter for meter in pool.meter if meter in METERED])
+    money: dict[str, list[Decimal]] = defaultdict(list)
+    for (billed, _, node, *_), amount in tied(Computed(computed.world, computed.plan.own), [name]):
+        if billed == currency and node in there:
+            money[node].append(amount)
+    sums = {node: total(amounts) for node, amounts in money.items()}
+    return {node: (Fraction(amount), there[node]) for node, amount in sums.items() if amount > 0 and there[node]}
+
+
+def offered(computed: Computed, meters: Sequence[str]) -> dict[str, Fraction]:
+    month = computed.world.period.interval(ZoneInfo(computed.world.policy.time_zone))
+    found: dict[str, Fraction] = defaultdict(Fraction)
+    for row in computed.plan.own.trace.setting.capacity:
+        if row["meter"] in meters:
+            seconds = Interval(row["start_s"], row["end_s"]).clip(month).seconds
+            found[row["resource"]] += Fraction(row["amount"] * max(seconds, 0), GPU * HOUR_S)
+    return found
