@@ -45,7 +45,7 @@ def quiet(day: int) -> Iterator[Job]:
 
 
 def planted(day: int) -> Iterator[Job]:
-    """Serving idles, training comes in bursts about noon, with another framework, and fails; bio is gone, chem is new; two
+    """Serving idles, training comes in bursts about noon, with another framework, and fails; bio is gone, chem is new and takes the H100; two
     accounts are nobody's.
     """
     for part in ((0, 12), (12, 24)):
@@ -55,8 +55,8 @@ def planted(day: int) -> Iterator[Job]:
     yield Job("speech-lab", "n1", 1, (10, 20), 0.9)
     yield Job("xq17", "n1", 1, (20, 24), 0.9)
     for node in ("a1", "h1"):
-        yield Job("robots", node, 2, (0, 24), 0.7)
-        yield Job("chem", node, 2, (0, 24), 0.7)
+        yield Job("robots", node, 3 if node == "a1" else 1, (0, 24), 0.7)
+        yield Job("chem", node, 1 if node == "a1" else 3, (0, 24), 0.7)
 
 
 def jobs(month: str, *, is_planted: bool = True) -> list[tuple[int, Job]]:

@@ -1,5 +1,6 @@
 """`apportion review`."""
 
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -30,7 +31,7 @@ def review(
     made = look(project, period, call.bar)
     if draft is None:
         ready = next((found.finding.key for found in made.found if found.diff), "")
-        talk = f"Next: apportion {call.flag}review --period {period} --draft '{ready}'"
+        talk = f"Next: apportion {call.flag}review --period {period} --draft {quote(ready)}"
         return Answer(review_sheet(made, full=call.form == Form.csv), (talk,) if ready else ())
     from apportion.render.sheet import Sheet
     from apportion.verbs.review import save_found

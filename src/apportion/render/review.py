@@ -7,6 +7,7 @@ from typing import Any
 from apportion.render.chart import COLOURS, Spec, base, dumbbell, heat, number
 from apportion.render.figures import readable, title_of, visible
 from apportion.render.sheet import Sheet, Table
+from apportion.reports.held import places as places_of
 from apportion.reports.report import Cell
 from apportion.reports.review.finding import Drawn, Finding, said_number
 from apportion.reports.review.profile import COLUMNS as PROFILE
@@ -15,6 +16,12 @@ from apportion.reports.review.review import INDEX, Drafted, Review
 WIDTH = 24
 BLOCKS = "▁▂▃▄▅▆▇█"
 BAR, REST = "█", "·"
+PLAIN = {  # what is drawn, and what lies along x and y and makes the colour
+    "bars": ("bar", "amount", "name", "series"),
+    "moves": ("point", "amount", "name", "series"),
+    "week": ("rect", "series", "name", "amount"),
+    "days": ("line", "series", "amount", "name"),
+}
 BRIEF = 4  # columns of the index
 HELD = "How the pools were held"
 
@@ -52,7 +59,7 @@ def finding_value(one: Drafted) -> dict[str, object]:
         "amount": found.amount,
         "where": found.where,
         "evidence": [named(found.columns, row) for row in found.rows],
-        "chart": spec(found),
+        "chart": chart(found),
         "do": found.do,
         "diff": one.diff,
     }
@@ -133,8 +140,32 @@ def bar(row: Drawn, largest: float) -> str:
     return drawn
 
 
+def chart(found: Finding) -> Spec:
+    """Vega-Lite in its plainest form, for programs: numbers are texts there, as all of ours are, and it is told to read them."""
+    mark, x, y, colour = PLAIN[found.drawing]
+    kinds = {"amount": "quantitative"}
+    places = {"x": x, "y": y, "color": colour}
+    values = [
+        {"name": name, "series": tick, "amount": places_of(Fraction(one))}
+        for name, row in zip((str(row[0]) for row in found.rows), found.drawn, strict=True)
+        for tick, one in zip(found.ticks, row, strict=True)
+    ]
+    return {
+        "data": {"values": values, "format": {"parse": {"amount": "number"}}},
+        "mark": mark,
+        "encoding": {
+            place: {
+                "field": field,
+                "type": kinds.get(field, "nominal"),
+                "title": found.unit if field == "amount" else "",
+            }
+            for place, field in places.items()
+        },
+    }
+
+
 def spec(found: Finding) -> Spec:
-    """Vega-Lite, with its values."""
+    """Vega-Lite as pages draw it."""
     names = [str(row[0]) for row in found.rows]
     if found.drawing == "moves":
         return dumbbell(moves(found, names), dict.fromkeys(names, COLOURS[0]), names, found.unit)

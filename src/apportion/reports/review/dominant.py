@@ -6,7 +6,7 @@ from fractions import Fraction
 from apportion.reports.held import places
 from apportion.reports.report import Column
 from apportion.reports.review.bounds import Bounds
-from apportion.reports.review.finding import Finding, part, said_number, said_percent, unit_word
+from apportion.reports.review.finding import Finding, hours_word, part, said_number, said_percent
 from apportion.reports.review.pool import Pool
 from apportion.reports.words import shown
 
@@ -31,7 +31,7 @@ def dominant(pools: Sequence[Pool], bounds: Bounds) -> Iterator[Finding]:
 
 def finding(pool: Pool, team: str, whole: Fraction) -> Finding:
     held, amount = pool.teams[team]
-    unit = unit_word(pool.profile.unit)
+    unit = hours_word(pool.profile.unit)
     order = sorted(pool.teams, key=lambda name: (-pool.teams[name][0], name))
     rows = tuple(
         (name, places(pool.teams[name][0]), places(part(pool.teams[name][0], whole)), pool.teams[name][1])
@@ -40,8 +40,8 @@ def finding(pool: Pool, team: str, whole: Fraction) -> Finding:
     return Finding(
         "dominant", (pool.name, team),
         f"{team} held {said_percent(part(held, whole))} of what teams held of pool {pool.name} ({said_number(held)} of {said_number(whole)} "
-        f"{unit}-hours), and was charged {shown(amount, pool.currency)} for it.",
-        COLUMNS, rows, "bars", tuple((pool.teams[name][0],) for name in order), ("held",), f"{unit}-hours", pool.currency, amount,
+        f"{unit}), and was charged {shown(amount, pool.currency)} for it.",
+        COLUMNS, rows, "bars", tuple((pool.teams[name][0],) for name in order), ("held",), unit, pool.currency, amount,
         (f"pool={pool.name}", f"team={team}"), advised(pool, team, held),
     )  # fmt: skip
 

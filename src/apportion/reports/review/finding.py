@@ -70,6 +70,10 @@ def unit_word(unit: str) -> str:
     return "units" if " " in unit else unit
 
 
+def hours_word(unit: str) -> str:
+    return "unit-hours" if " " in unit else f"{unit}-hours"
+
+
 def together(words: Sequence[str], most: int = 3) -> str:
     """`a, b and c`; of many the first, and how many more."""
     some = list(words[:most]) + ([f"{len(words) - most:,} more"] if len(words) > most else [])

@@ -8,7 +8,7 @@ from apportion.reports.held import places
 from apportion.reports.report import Column
 from apportion.reports.review.bounds import Bounds
 from apportion.reports.review.bursts import FLAT
-from apportion.reports.review.finding import Edit, Finding, part, said_number, said_percent, unit_word
+from apportion.reports.review.finding import Edit, Finding, hours_word, part, said_number, said_percent, unit_word
 from apportion.reports.review.pool import Pool
 from apportion.reports.words import shown
 
@@ -31,7 +31,7 @@ def finding(pool: Pool, stood: Fraction, there: Fraction) -> Finding:
     share = said_percent(part(stood, there))
     money = f", for {shown(pool.idle, pool.currency)}" if pool.shows_idle else ""
     told = (
-        f"{share} of pool {pool.name} stood idle ({said_number(stood)} of {said_number(there)} {unit}-hours){money}; "
+        f"{share} of pool {pool.name} stood idle ({said_number(stood)} of {said_number(there)} {hours_word(own.unit)}){money}; "
         f"at its peak {said_number(own.peak)} of {said_number(offered)} {unit} were held"
     )
     hidden = pool.method in FLAT

@@ -79,7 +79,8 @@ class Profile:
     @property
     def bursts(self) -> tuple[tuple[Hour, ...], ...]:
         """Stretches of hours above half as much again as the mean."""
-        grouped = groupby(self.hours, key=lambda hour: hour.held > HIGH * self.mean)
+        high_above = HIGH * self.mean
+        grouped = groupby(self.hours, key=lambda hour: hour.held > high_above)
         return tuple(tuple(some) for high, some in grouped if high)
 
     def share(self, wanted: Callable[[Hour], bool]) -> Fraction:

@@ -32,19 +32,21 @@ Named = Mapping[str, str]  # workload or node -> the value of a label
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Those of one label in a pool: `text_of` says which of them a value has, "" where it is not listed and counts 1."""
+    """Those of one label in a pool."""
 
     pool: str
     label: str
     by_value: Mapping[str, Fraction]
 
+    def texts(self, values: Named) -> Named:
+        """Which of them each workload or node has, "" where its value is not listed and counts 1. Without those whose value nobody knows."""
+        known = {value: self.text_of(value) for value in set(values.values()) if value not in ("", SEVERAL)}
+        return {name: known[value] for name, value in values.items() if value in known}
+
     def text_of(self, value: str) -> str:
         if value in self.by_value:
             return value
         return next((text for text in self.by_value if Glob(text).matches(value)), "")
-
-    def weight_of(self, value: str) -> Fraction:
-        return self.by_value.get(self.text_of(value), Fraction(1))
 
 
 def claims_of(computed: Computed, month: Month, currency: str) -> Iterator[Claim]:
@@ -73,26 +75,16 @@ class Measured:
 def claimed(weights: Weights, known: Measured, currency: str) -> Iterator[Claim]:
     nodes = node_values(known.computed, weights.label)
     values = on_nodes(known.month, nodes) if nodes else facet_values(known.month, weights.label)
+    texts = {"price": weights.texts(nodes)}
+    works = weights.texts(values)
     kinds = evidence_of(known, by_node=bool(nodes))
     for text, weight in weights.by_value.items():
-        own = [row for row in known.rows if weights.text_of(values.get(row["workload"], "")) == text]
-        evidence = tuple(
-            one
-            for kind, pairs in kinds.items()
-            if (one := compared(kind, text, weights, nodes if kind == "price" else values, pairs))
-        )
+        own = [row for row in known.rows if works.get(row["workload"]) == text]
+        found = (compared(kind, text, weights, texts.get(kind, works), pairs) for kind, pairs in kinds.items())
         if own and weight:
-            amount = total(row["amount"] for row in own)
-            yield Claim(
-                weights.pool,
-                weights.label,
-                text,
-                weight,
-                evidence,
-                len({row["workload"] for row in own}),
-                currency,
-                amount,
-            )
+            amount, count = total(row["amount"] for row in own), len({row["workload"] for row in own})
+            evidence = tuple(one for one in found if one)
+            yield Claim(weights.pool, weights.label, text, weight, evidence, count, currency, amount)
 
 
 def evidence_of(known: Measured, *, by_node: bool) -> Mapping[str, Mapping[str, Pair]]:
@@ -103,17 +95,16 @@ def evidence_of(known: Measured, *, by_node: bool) -> Mapping[str, Mapping[str, 
     return {"activity": activity(known.rows), **energy}
 
 
-def compared(kind: str, text: str, weights: Weights, values: Named, pairs: Mapping[str, Pair]) -> Evidence | None:
+def compared(kind: str, text: str, weights: Weights, texts: Named, pairs: Mapping[str, Pair]) -> Evidence | None:
     """Against those that no weight is written for; where there are none, against all others as they are weighed."""
-    known = {name: pair for name, pair in pairs.items() if values.get(name, "") not in ("", SEVERAL)}
-    own = [name for name in known if weights.text_of(values[name]) == text]
-    plain = [name for name in known if not weights.text_of(values[name])]
-    others = plain or [name for name in known if name not in set(own)]
-    whole = sum((known[name][1] for name in others), Fraction(0))
+    own = [pair for name, pair in pairs.items() if texts.get(name) == text]
+    others = [(texts[name], pair) for name, pair in pairs.items() if name in texts and texts[name] != text]
+    others = [one for one in others if not one[0]] or others
+    whole = sum((over for _, (_, over) in others), Fraction(0))
     if not own or not whole:
         return None
-    level = sum((known[name][1] * weights.weight_of(values[name]) for name in others), Fraction(0)) / whole
-    return Evidence(kind, tuple(known[name] for name in own), tuple(known[name] for name in others), level)
+    level = sum((over * weights.by_value.get(name, Fraction(1)) for name, (_, over) in others), Fraction(0)) / whole
+    return Evidence(kind, tuple(own), tuple(pair for _, pair in others), level)
 
 
 def node_values(computed: Computed, label: str) -> Named:
