@@ -17,15 +17,15 @@ SATURDAY, HOUR_S = 5, 3600
 HIGH = Fraction(3, 2)  # of the mean: a burst is a stretch of hours above it
 COLUMNS = (
     Column("pool", "pool"),
-    Column("unit", "unit"),
+    Column("unit", "unit", quiet=True),
     Column("mean", "mean", "quantity"),
-    Column("p95", "95 % of hours", "quantity"),
+    Column("p95", "95 %", "quantity"),
     Column("peak", "peak", "quantity"),
     Column("peak_to_mean", "peak/mean", "quantity"),
     Column("night", "at night", "share"),
     Column("weekend", "at weekends", "share"),
     Column("bursts", "bursts", "count"),
-    Column("longest", "longest h", "count"),
+    Column("longest", "longest h", "count", quiet=True),
 )
 
 
