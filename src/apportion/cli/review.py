@@ -17,7 +17,7 @@ def review(
         str, typer.Option(metavar="TEAM", help="Whose it is, where the draft is an owner rule that lacks it.")
     ] = "",
 ) -> Answer:
-    """Review a month: what changed, what stands out, and which rules no longer fit.
+    """Review a month: what changed, and which rules no longer fit.
 
     Each finding with its figures, a chart and, where one is safe, the change of the policy. Nothing changes; a saved draft waits for its adoption.
     """
