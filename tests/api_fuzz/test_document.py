@@ -26,6 +26,7 @@ from tests.web.pushing import STANZA
 EXAMPLES = 300 if os.environ.get("APPORTION_LONG") else 6  # of each kind, for each operation
 SLOW = {
     "back_test",
+    "review",
     "what_if",
     "report_fairness",
     "report_nodes",

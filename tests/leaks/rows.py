@@ -78,6 +78,7 @@ FORMS: dict[tuple[str, str], dict[str, str]] = {
     ("POST", "/disputes/{number}/settle"): SETTLED,
     ("POST", "/adjustments"): {**CREDIT, "team": "{team}"},
     ("POST", "/ledger/verify"): {},
+    ("POST", "/review/draft"): {"period": "2026-10", "key": "dominant:gpus:{team}", "team": "{team}"},
     ("POST", "/drafts/setting"): {"pool": "gpus", "method": "proportional", "why": "{project}"},
     ("POST", "/drafts/text"): {"text": "policy: small", "why": "{project}"},
     ("POST", "/drafts/owner"): RULE,

@@ -92,6 +92,7 @@ EXAMPLES: dict[str, Example] = {
         Example("/policy"),
         Example("/policy/diff", f"{PERIOD}&from={{version}}&to=file"),
         Example("/policy/{version}"),
+        Example("/review"),
         Example("/what-if", f"{PERIOD}&draft={{draft}}", (f"{PERIOD}&pool=gpus&method=proportional",)),
         Example("/drafts", ""),
         Example("/drafts/{number}", "", asked="/drafts/{draft}"),

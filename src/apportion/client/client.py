@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
-from apportion.client import agreed, estimates, record, shapes
+from apportion.client import agreed, estimates, record, reviews, shapes
 from apportion.client.rows import Table, Timed
 from apportion.client.shapes import Listed, Shape
 from apportion.client.wire import Query, Wire
@@ -149,6 +149,10 @@ class Client(Wire):
     def back_test(self, asked: agreed.BacktestWish) -> agreed.Backtest:
         """Posted months under other policies or at other prices: who gains, who loses and why, and how much bills swing."""
         return agreed.Backtest.model_validate(self.post("/back-test", asked.model_dump()))
+
+    def review(self, period: str = "") -> reviews.Review:
+        """What changed in a month, what stands out, and which rules no longer fit."""
+        return reviews.Review.model_validate(self.get("/review", {"period": period}))
 
     def quotas(self, period: str = "") -> shapes.ReportAnswer:
         return shapes.ReportAnswer.model_validate(self.get("/quotas", {"period": period}))

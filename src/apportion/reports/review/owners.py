@@ -85,7 +85,7 @@ def unmapped(found: Sequence[Unmapped], bill: Mapping[str, Decimal], bounds: Bou
             "unmapped", (",".join(f"{name}={value}" for name, value in one.labels.items()) or "no label",),
             f"No owner rule finds {counted(one.count, 'workload')} with {carried}: {shown(one.amount, one.currency)} are nobody's.",
             UNOWNED, rows, "bars", tuple((amount,) for _, amount in rows), ("amount",), one.currency,
-            one.currency, one.amount, ("team=_unallocated",), advised(one),
+            one.currency, one.amount, (), advised(one),
             Edit(owner=(one.label, one.labels[one.label], one.team)) if one.label else None,
         )  # fmt: skip
 

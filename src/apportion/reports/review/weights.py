@@ -121,8 +121,7 @@ def finding(claim: Claim, known: Sequence[tuple[Evidence, Estimate]]) -> Finding
     first = ("the policy", places(claim.weight), *[None] * (len(COLUMNS) - 2))
     return Finding(
         "weight", (claim.pool, claim.label, claim.value), said, COLUMNS, (first, *(cells(one, each) for one, each in known)), "bars",
-        ((claim.weight,), *((each.suggested,) for _, each in known)), ("weight",), "weight", claim.currency, claim.amount,
-        (f"pool={claim.pool}",),
+        ((claim.weight,), *((each.suggested,) for _, each in known)), ("weight",), "weight", claim.currency, claim.amount, (),
         f"{counted(claim.workloads, 'workload')} of that kind were charged {shown(claim.amount, claim.currency)}; a weight that is meant to steer "
         "rather than to measure may stay as it is",
         Edit(((("pools", claim.pool, "weights", claim.label, claim.value), value),)),

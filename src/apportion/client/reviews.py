@@ -1,0 +1,37 @@
+"""The review of a month, over the wire."""
+
+from typing import Any
+
+from apportion.client.shapes import Shape
+
+Row = dict[str, str | int | None]
+
+
+class ReviewFinding(Shape):
+    """`where`: filters of the postings that `amount` is the sum of. `chart` is Vega-Lite. `diff` is empty where no change of the policy is safe."""
+
+    key: str
+    kind: str
+    about: list[str]
+    sentence: str
+    currency: str
+    amount: str | None
+    where: list[str]
+    evidence: list[Row]
+    chart: dict[str, Any]
+    do: str
+    diff: str
+
+
+class Review(Shape):
+    """`before` is the month compared with, empty where nothing is posted for it."""
+
+    report: str
+    title: str
+    period: str
+    before: str
+    head: str
+    policy: str
+    findings: list[ReviewFinding]
+    profiles: list[Row]
+    notes: list[str]

@@ -1,0 +1,58 @@
+"""The page and the API say what the command says, to those who may see all teams; a form saves a draft."""
+
+import re
+from pathlib import Path
+
+from fastapi.testclient import TestClient
+
+import apportion
+from apportion.render.json import portable
+from apportion.render.review import value
+from apportion.reports.review.review import Review
+from apportion.verbs.draft import drafts, policy_text
+from apportion.verbs.project import Project
+from apportion.web.app import create_app
+from tests.review.test_review import FOUND, READY
+from tests.review.world import NOW
+from tests.web.conftest import clients_of
+from tests.web.serving import serving
+from tests.web.test_api_client import as_one
+
+PAGE, API = f"/review?period={NOW}", f"/api/v1/review?period={NOW}"
+
+
+def test_client_page_and_verb_say_the_same(planted: Project, made: Review) -> None:
+    told, state = portable(value(made)), planted.books.state()
+    with serving(create_app(planted.folder)) as address, as_one(planted, address, "finance") as client:
+        assert client.review(NOW).model_dump() == told
+    clients = clients_of(planted.folder)
+    page = clients("finance").get(f"/review.json?period={NOW}").json()
+    assert (page["title"], page["command"]) == (made.title, f"apportion review --period {NOW}")
+    findings, *evidence, profiles = page["tables"]
+    assert [row["key"] for row in findings["rows"]] == FOUND
+    assert [one["rows"] for one in evidence] == [one["evidence"] for one in told["findings"]]
+    assert profiles["rows"] == told["profiles"]
+    assert planted.books.state()[1:] == state[1:]  # but for the sessions, nothing was written
+    text = clients("admin").get(PAGE).text
+    assert {key for key in FOUND if f"Propose {key}<" in text} == {*READY, "unmapped:account=xq17"}
+    for role in ("lead", "viewer", "nobody"):
+        assert [clients(role).get(path).status_code for path in (PAGE, API)] == [403, 403]
+
+
+def saved(client: TestClient, **fields: str) -> tuple[int, str]:
+    token = re.search(r'name="csrf" value="([^"]+)"', client.get(PAGE).text)
+    assert token
+    answer = client.post("/review/draft", data={"csrf": token[1], "period": NOW, **fields}, follow_redirects=False)
+    return answer.status_code, answer.headers.get("location", answer.text)
+
+
+def test_a_form_saves_the_draft_of_one_finding(own: Path) -> None:
+    project = apportion.open_project(own)
+    text, finance = policy_text(project), clients_of(own)("finance")
+    assert saved(finance, key="weight:flat:phase:inference") == (303, "/drafts/1")
+    assert saved(finance, key="unmapped:account=xq17", team="vision") == (303, "/drafts/2")
+    assert [(one.who, one.status) for one in drafts(project)] == [("fin", "open"), ("fin", "open")]
+    assert "inference: 0.23" in drafts(project)[0].text
+    status, told = saved(finance, key="owners:new")
+    assert (status, "has no draft" in told) == (422, True)
+    assert (len(drafts(project)), policy_text(project)) == (2, text)
