@@ -27,6 +27,7 @@ EXAMPLES = 300 if os.environ.get("APPORTION_LONG") else 6  # of each kind, for e
 SLOW = {
     "back_test",
     "review",
+    "save_review_draft",
     "what_if",
     "report_fairness",
     "report_nodes",

@@ -108,6 +108,7 @@ FORMS: dict[tuple[str, str], dict[str, str]] = {
     },
     ("POST", "/api/v1/drafts/{number}/adoption"): {},
     ("POST", "/api/v1/drafts/{number}/drop"): {},
+    ("POST", "/api/v1/review/drafts"): {"period": "2026-10", "key": "dominant:gpus:{team}", "team": "{team}"},
     ("POST", "/api/v1/what-if"): {"period": "2026-10", "text": "policy: {team}"},
     ("POST", "/api/v1/back-test"): {"first": "2026-09", "last": "2026-10", "policies": "[policy: {team}]"},
     ("POST", "/api/v1/estimates"): {

@@ -1,11 +1,12 @@
 """The page and the API say what the command says, to those who may see all teams; a form saves a draft."""
 
-import re
 from pathlib import Path
 
-from fastapi.testclient import TestClient
+import pytest
 
 import apportion
+from apportion.client.reviews import ReviewDraftWish
+from apportion.errors import ApportionError
 from apportion.render.json import portable
 from apportion.render.review import value
 from apportion.reports.review.review import Review
@@ -15,6 +16,7 @@ from apportion.web.app import create_app
 from tests.review.test_review import FOUND, READY
 from tests.review.world import NOW
 from tests.web.conftest import clients_of
+from tests.web.forms import sent
 from tests.web.serving import serving
 from tests.web.test_api_client import as_one
 
@@ -25,6 +27,9 @@ def test_client_page_and_verb_say_the_same(planted: Project, made: Review) -> No
     told, state = portable(value(made)), planted.books.state()
     with serving(create_app(planted.folder)) as address, as_one(planted, address, "finance") as client:
         assert client.review(NOW).model_dump() == told
+        with pytest.raises(ApportionError) as error:
+            client.save_review_draft(ReviewDraftWish(period=NOW, key="idle:none"))
+        assert error.value.code == "unknown-finding"
     clients = clients_of(planted.folder)
     page = clients("finance").get(f"/review.json?period={NOW}").json()
     assert (page["title"], page["command"]) == (made.title, f"apportion review --period {NOW}")
@@ -39,20 +44,16 @@ def test_client_page_and_verb_say_the_same(planted: Project, made: Review) -> No
         assert [clients(role).get(path).status_code for path in (PAGE, API)] == [403, 403]
 
 
-def saved(client: TestClient, **fields: str) -> tuple[int, str]:
-    token = re.search(r'name="csrf" value="([^"]+)"', client.get(PAGE).text)
-    assert token
-    answer = client.post("/review/draft", data={"csrf": token[1], "period": NOW, **fields}, follow_redirects=False)
-    return answer.status_code, answer.headers.get("location", answer.text)
-
-
 def test_a_form_saves_the_draft_of_one_finding(own: Path) -> None:
     project = apportion.open_project(own)
     text, finance = policy_text(project), clients_of(own)("finance")
-    assert saved(finance, key="weight:flat:phase:inference") == (303, "/drafts/1")
-    assert saved(finance, key="unmapped:account=xq17", team="vision") == (303, "/drafts/2")
+    for number, fields in enumerate(
+        ({"key": "weight:flat:phase:inference"}, {"key": "unmapped:account=xq17", "team": "vision"}), 1
+    ):
+        answer = sent(finance, PAGE, "/review/draft", period=NOW, **fields)
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/drafts/{number}")
     assert [(one.who, one.status) for one in drafts(project)] == [("fin", "open"), ("fin", "open")]
     assert "inference: 0.23" in drafts(project)[0].text
-    status, told = saved(finance, key="owners:new")
-    assert (status, "has no draft" in told) == (422, True)
+    refused = sent(finance, PAGE, "/review/draft", period=NOW, key="owners:new")
+    assert (refused.status_code, "has no draft" in refused.text) == (409, True)
     assert (len(drafts(project)), policy_text(project)) == (2, text)

@@ -154,6 +154,10 @@ class Client(Wire):
         """What changed in a month, what stands out, and which rules no longer fit."""
         return reviews.Review.model_validate(self.get("/review", {"period": period}))
 
+    def save_review_draft(self, asked: reviews.ReviewDraftWish) -> agreed.Draft:
+        """Keep the draft of one finding of a review."""
+        return agreed.Draft.model_validate(self.post("/review/drafts", asked.model_dump()))
+
     def quotas(self, period: str = "") -> shapes.ReportAnswer:
         return shapes.ReportAnswer.model_validate(self.get("/quotas", {"period": period}))
 

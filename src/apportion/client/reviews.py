@@ -1,8 +1,12 @@
 """The review of a month, over the wire."""
 
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
+
+from apportion.client.record import Wish
 from apportion.client.shapes import Shape
+from apportion.client.texts import WITHOUT_NUL, Month, OptionalName
 
 Row = dict[str, str | int | None]
 
@@ -21,6 +25,14 @@ class ReviewFinding(Shape):
     chart: dict[str, Any]
     do: str
     diff: str
+
+
+class ReviewDraftWish(Wish):
+    """The draft of one finding, by its `key`. `team`: whose it is, where an owner rule needs somebody to say it."""
+
+    period: Month
+    key: Annotated[str, Field(min_length=1, max_length=4096, pattern=WITHOUT_NUL, examples=["idle:h100"])]
+    team: OptionalName = ""
 
 
 class Review(Shape):

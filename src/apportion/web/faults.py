@@ -24,12 +24,12 @@ PROBLEM = "application/problem+json"
 API = "/api/"
 ABSENT = frozenset({
     "unknown-figure", "unknown-report", "unknown-job", "unknown-dispute", "unknown-owner", "unknown-policy", "unknown-source",
-    "unknown-token", "unknown-webhook", "unknown-draft", "unknown_method", "nothing-posted", "nothing-matches", "no-period", "nothing-to-plan",
-    "no-plan", "no-policy-in-force", "nothing-owed",
+    "unknown-token", "unknown-webhook", "unknown-draft", "unknown-finding", "unknown_method", "nothing-posted", "nothing-matches", "no-period",
+    "nothing-to-plan", "no-plan", "no-policy-in-force", "nothing-owed",
 })  # fmt: skip
 CONFLICT = frozenset({
     "dispute-open", "dispute-settled", "nothing-left", "period-closed", "inputs-moved", "policy-moved", "engine-changed", "run-conflict", "push-conflict",
-    "draft-ended", "draft-outdated", "same-policy", "webhook-ended", "credit-too-large", "same-owner", "no-money",
+    "draft-ended", "draft-outdated", "same-policy", "webhook-ended", "credit-too-large", "same-owner", "no-money", "no-draft",
 })  # fmt: skip
 NOT_READY = frozenset({  # nothing that the caller could put right
     "no-project", "unreadable-project", "invalid-toml", "unknown-key", "wrong-kind", "unknown-engine", "incomplete-source", "double-source", "no-policy-file",

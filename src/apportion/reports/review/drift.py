@@ -20,6 +20,8 @@ DIMENSIONS = {
     "framework": "framework",
     "outcome": "outcome",
 }
+HOURS, MONEY = range(2)  # the places of shares
+SAID = ("GPU-hours", "money")
 COLUMNS = (
     Column("held", "held h", "quantity"),
     Column("held_before", "before h", "quantity"),
@@ -81,49 +83,34 @@ def side(some: Sequence[Worked], dimension: str) -> Side:
 def moved(
     dimension: str, currency: str, sides: tuple[Side, Side], months: tuple[str, str], bound: Fraction
 ) -> Iterator[Finding]:
+    """Told by hours where those moved, else by money."""
     now, before = sides
     names = sorted({*now.money, *before.money}, key=lambda name: (-now.money.get(name, Decimal(0)), name))
-    far = [name for name in names if distance(now, before, name) >= bound]
-    if not far:
+    for of in (HOURS, MONEY) if all(any(one.held.values()) for one in sides) else (MONEY,):
+        far = [name for name in names if distance(sides, name, of) >= bound]
+        if not far:
+            continue
+        far.sort(key=lambda name: (-distance(sides, name, of), name))
+        said = [one_move(name, sides, of, months[1]) for name in far]
+        told = f"By {DIMENSIONS[dimension]}, of the {SAID[of]} {together(said)}; {volume(now, before, currency)}."
+        yield Finding(
+            "drift", (dimension,), told, (Column(dimension, DIMENSIONS[dimension]), *COLUMNS),
+            tuple(cells(name, now, before) for name in names), "moves",
+            tuple(tuple(100 * one.shares(name)[of] for one in (before, now)) for name in names),
+            months[::-1], f"% of {SAID[of]}", currency,
+        )  # fmt: skip
         return
-    far.sort(key=lambda name: (-distance(now, before, name), name))
-    yield Finding(
-        "drift",
-        (dimension,),
-        sentence(dimension, far, sides, (months[1], currency)),
-        (Column(dimension, DIMENSIONS[dimension]), *COLUMNS),
-        tuple(cells(name, now, before) for name in names),
-        "moves",
-        tuple((leading(before, name), leading(now, name)) for name in names),
-        months[::-1],
-        "% of GPU-hours" if any(now.held.values()) else f"% of {currency}",
-        currency,
-    )
 
 
-def distance(now: Side, before: Side, name: str) -> Fraction:
-    """The larger of both moves, of hours and of money; hours count where both months have some."""
-    pairs = list(zip(now.shares(name), before.shares(name), strict=True))
-    known = pairs if any(now.held.values()) and any(before.held.values()) else pairs[1:]
-    return max(abs(here - there) for here, there in known)
+def distance(sides: tuple[Side, Side], name: str, of: int) -> Fraction:
+    now, before = (one.shares(name)[of] for one in sides)
+    return abs(now - before)
 
 
-def leading(one: Side, name: str) -> Fraction:
-    """What is drawn, in percent."""
-    hours, money = one.shares(name)
-    return 100 * (hours if any(one.held.values()) else money)
-
-
-def sentence(dimension: str, far: Sequence[str], sides: tuple[Side, Side], said: tuple[str, str]) -> str:
-    """`By team, of the GPU-hours vision has 55.0 % (40.1 % in 2026-09) and speech 20.0 % (31.0 %); ...`."""
-    month, currency = said
-    by_hours = any(
-        abs(sides[0].shares(name)[0] - sides[1].shares(name)[0]) == distance(*sides, name) for name in far[:1]
-    )
-    of, place = ("GPU-hours", 0) if by_hours else ("money", 1)
-    moves = [tuple(said_percent(one.shares(name)[place]) for one in sides) for name in far]
-    told = [f"{name} has {here} ({there} in {month})" for name, (here, there) in zip(far, moves, strict=True)]
-    return f"By {DIMENSIONS[dimension]}, of the {of} {together(told)}; {volume(*sides, currency)}."
+def one_move(name: str, sides: tuple[Side, Side], of: int, month: str) -> str:
+    """`vision has 55.0 % (40.1 % in 2026-09)`."""
+    now, before = (said_percent(one.shares(name)[of]) for one in sides)
+    return f"{name} has {now} ({before} in {month})"
 
 
 def volume(now: Side, before: Side, currency: str) -> str:

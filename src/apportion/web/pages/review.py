@@ -59,7 +59,7 @@ def told(ask: Ask, place: int, one: Drafted) -> list[Block]:
     found = one.finding
     rows = Rows(evidence(found), links=links(ask, found), lead="" if found.where else lead(ask, found))
     blocks: list[Block] = [Chart(f"{place}. {found.key}", found.sentence, spec(found), rows)]
-    if found.do:
+    if found.do and not lacks_team(found):
         blocks.append(Prose((f"{found.do[0].upper()}{found.do[1:]}.",)))
     if one.diff:
         blocks.append(differing(policy_text(ask.project), one.text, f"Draft of {found.key}"))
@@ -82,7 +82,7 @@ def lacks_team(found: Finding) -> bool:
 
 def form(ask: Ask, one: Drafted) -> Form:
     hidden = (Input("key", "", one.finding.key, "hidden"), Input("period", "", ask.period, "hidden"))
-    teams = tuple(sorted(ask.project.policy.teams))
+    teams = ("", *sorted(ask.project.policy.teams))
     asked = (Input("team", "Team", choices=teams, needed=True, hint="Whose it is."),) if lacks_team(one.finding) else ()
     return Form("/review/draft", (*hidden, *asked), "Save as a draft", f"Propose {one.finding.key}", says=SAYS)
 
