@@ -10,7 +10,6 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from apportion.engine.plan import World
-from apportion.model.meters import GPU
 from apportion.model.rows import empty
 from apportion.model.times import Interval, parse_period
 from apportion.policy.load import load_policy
@@ -18,7 +17,8 @@ from apportion.reports.advice.kinds import KINDS
 from apportion.reports.advice.work import Finding, Work
 from apportion.sources.demo import Demo, make_demo
 from apportion.sources.demo.tables import capacity_table, usage_table, workload_table
-from apportion.verbs.advise import Charged, works_of
+from apportion.verbs.advising.charged import Charged, counting
+from apportion.verbs.advising.works import works_of
 
 SCALE = "0.02"
 PERIOD = parse_period("2026-10")
@@ -56,27 +56,46 @@ def planted_in(seed: int) -> Mapping[str, str]:
     return planted.kinds
 
 
+PRICES = {"h100": 4, "a100": 2, "l40s": 1, "cpu": 1}  # of an hour of a board, or of what the pool counts
+
+
 def works_in(seed: int) -> list[Work]:
-    """Every run that held a GPU for an hour, at a dollar an hour."""
+    """Every run that held a GPU or 8 cores for an hour, at a few dollars an hour."""
     demo = demo_of(seed)
     usage = usage_table(demo.month, demo.flows, "demo")
+    policy = load_policy(POLICY.read_text("utf-8"))
     world = World(
         PERIOD,
-        load_policy(POLICY.read_text("utf-8")),
+        policy,
         empty("cost_lines"),
         usage,
         capacity_table(demo.month, "demo"),
         empty("reservations"),
         workload_table(demo.month, demo.flows, "demo"),
     )
-    hours: dict[str, Fraction] = defaultdict(Fraction)
+    pools = counting(policy)
+    owners = owners_in(demo)
+    paid: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
     for row in usage.to_pylist():
-        if row["meter"] == "gpu":
+        pool = row["resource"].partition("-")[0]
+        if pool in PRICES and row["meter"] in pools[pool].meters:
             within = Interval(row["start_s"], row["end_s"]).clip(PERIOD.interval(ZONE)).seconds
-            hours[row["workload"]] += Fraction(row["allocated"] * within, GPU * 3600)
-    some = {name: held for name, held in hours.items() if held >= 1}
-    paid = {name: Decimal(held.numerator) / Decimal(held.denominator) for name, held in some.items()}
-    return works_of(world, {name: Charged(("team", "", ""), "GPU", {"USD": amount}) for name, amount in paid.items()})
+            weight = pools[pool].meters[row["meter"]]
+            paid[row["workload"], pool] += PRICES[pool] * weight * Fraction(row["allocated"] * within, 3600)
+    charged = {}
+    for (name, pool), amount in paid.items():
+        if amount >= PRICES[pool]:
+            money = {"USD": Decimal(amount.numerator) / Decimal(amount.denominator)}
+            charged[name, pools[pool].sort] = Charged(owners[name], money, pools[pool].meters, pool)
+    return works_of(world, charged)
+
+
+def owners_in(demo: Demo) -> Mapping[str, tuple[str, str, str]]:
+    users = ("slurm.user", "k8s.label.user")
+    return {
+        one.workload: ("team", one.name, next((one.labels[key] for key in users if key in one.labels), ""))
+        for one in demo.month.works
+    }
 
 
 Score = tuple[int, int, int]  # found, planted, both

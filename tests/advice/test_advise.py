@@ -48,7 +48,7 @@ def test_every_form_says_the_same(run: Run, posted: Path) -> None:
     assert (piece["kind"], piece["owner"], piece["workloads"]) == ("idle", "vision/ann", ["j1"])
     assert [Decimal(piece[name]) for name in ("held", "used")] == [48, 0]
     assert [Decimal(piece[name]) for name in ("low", "high")] == [55, 60]
-    assert [Decimal(amount) for amount in piece["counted"]] == [55, 60]
+    assert piece["evidence"] == "j1: 48.0 GPU-hours held, 0.0 measured in use"
     (row,) = csv.DictReader(io.StringIO(run(*ask, "-o", "csv").out))
     assert (row["kind"], row["low"], row["high"]) == ("idle", "55", "60")
     assert row["do"] == piece["do"] == "sbatch --gpus=0 JOB.sh   # on a partition without boards"

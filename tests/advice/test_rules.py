@@ -17,7 +17,7 @@ from apportion.reports.advice.pieces import advice, pieces
 from apportion.reports.advice.remedies import remedy
 from apportion.reports.advice.work import Finding, Stretch, Work
 from apportion.reports.report import Record
-from apportion.verbs.advise import sweep
+from apportion.verbs.advising.works import sweep
 
 UTC = ZoneInfo("UTC")
 NOON = 1_790_856_000  # 2026-10-01T12:00:00Z
@@ -136,21 +136,17 @@ def test_the_range_of_a_saving(run: Work, low: str, high: str) -> None:
     assert (one.low, one.high) == (Decimal(low), Decimal(high))
 
 
-def test_what_two_pieces_claim_counts_once() -> None:
-    """A session that never needed much and stood still at night: 15.71 of 22 dollars one way, 14 the other."""
+def test_a_workload_is_in_one_piece_whichever_kinds_are_asked_for() -> None:
+    """A session that stood still at night and never needed much: the night is more specific."""
     run = work([0.2] * 6 + [0.0] * 14 + [0.2] * 2, phase="interactive")
-    made = pieces(findings([run, work([0.0] * 10, "other", name="train-y")], UTC))
-    assert [one.kind for one in made] == ["slice", "overnight", "idle"]
+    assert kinds(run) == ["overnight"]
+    assert findings([run], UTC, ["slice"]) == []
+    other = work([0.0] * 10, "other", name="train-y")
+    made = pieces(findings([run, other], UTC))
     (section,) = advice("2026-10", made, RECORD, [run]).sections
-    low, high = section.totals[7], section.totals[8]
-    assert section.bill == high
-    assert section.rows[-1][0] == "(told twice)"
-    assert (section.rows[-1][7], section.rows[-1][8]) == (-made[1].low, -made[1].high)
-    slice_, night, idle = made
-    assert slice_.high > night.high
-    assert night.counted == (Decimal(0), Decimal(0))
-    assert (low, high) == (slice_.low + idle.low, slice_.high + idle.high)
-    assert section.bill < sum(one.high for one in made)
+    assert [one.kind for one in made] == ["overnight", "idle"]
+    assert section.bill == section.totals[8] == Decimal(24)
+    assert section.totals[7] == Decimal(22)
 
 
 def test_no_work_no_advice() -> None:

@@ -1,22 +1,23 @@
-"""Pieces of advice: what was found of one kind with one owner and name, its price, and what counts where several speak of the same workload."""
+"""Pieces of advice: what was found of one kind with one owner and name, its price, and an id to follow it by."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from hashlib import sha256
 
 from apportion.reports.advice.kinds import KINDS
 from apportion.reports.advice.remedies import remedy
 from apportion.reports.advice.slices import LONGEST_LOOK_S
-from apportion.reports.advice.work import Finding, Work, held_in, used_in
+from apportion.reports.advice.work import BOARDS, Finding, Work, held_in, used_in
 from apportion.reports.held import places
 from apportion.reports.report import Cell, Column, Record, Report
-from apportion.reports.sums import less, section, total
-from apportion.reports.words import counted, percent, shown
+from apportion.reports.sums import section, total
+from apportion.reports.words import counted, hours, percent, shown
 
 FEW, TOLD = 20, 3
-OTHERS, TWICE = "(others)", "(told twice)"
+OTHERS = "(others)"
 COLUMNS = (
     Column("kind", "advice"),
     Column("name", "name"),
@@ -29,17 +30,19 @@ COLUMNS = (
     Column("high", "to", "money"),
     Column("effort", "effort", quiet=True),
     Column("what", "what", quiet=True),
+    Column("evidence", "evidence", quiet=True),
     Column("do", "do", quiet=True),
+    Column("id", "id", quiet=True),
 )
 NOTE = (
     "A saving is what the hours were charged: it is cash once they are given back, and room for others' work before. "
-    "Where several pieces speak of one workload, the greatest alone counts."
+    "Each workload is in one piece alone, the most specific."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """`counted` is the saving without what a greater piece of advice claims of the same workloads."""
+    """`id` is the same in every month."""
 
     kind: str
     currency: str
@@ -50,10 +53,15 @@ class Piece:
     used: Fraction
     low: Decimal
     high: Decimal
-    counted: tuple[Decimal, Decimal]
+    evidence: str
     do: str
     runs: int
     workloads: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        words = f"{self.kind}\x1f{self.owner}\x1f{self.name}\x1f{self.unit}"
+        return sha256(words.encode()).hexdigest()[:12]
 
     @property
     def what(self) -> str:
@@ -61,14 +69,15 @@ class Piece:
 
     def cells(self) -> dict[str, Cell]:
         named = {
-            name: getattr(self, name) for name in ("kind", "name", "owner", "runs", "unit", "low", "high", "do", "what")
+            name: getattr(self, name)
+            for name in ("kind", "name", "owner", "runs", "unit", "low", "high", "what", "evidence", "do", "id")
         }
         hours = {"held": places(self.held), "used": places(self.used)}
         return named | hours | {"effort": KINDS[self.kind].effort}
 
     def value(self) -> dict[str, object]:
-        """For programs: with its workloads, and what of it counts in the total."""
-        return self.cells() | {"currency": self.currency, "counted": self.counted, "workloads": self.workloads}
+        """For programs: with its workloads."""
+        return self.cells() | {"currency": self.currency, "workloads": self.workloads}
 
 
 def pieces(found: Sequence[Finding]) -> list[Piece]:
@@ -77,27 +86,14 @@ def pieces(found: Sequence[Finding]) -> list[Piece]:
     for one in found:
         for currency in one.work.amounts:
             groups[one.kind, currency, one.work.name, one.work.owner, one.work.unit].append(one)
-    first = greatest(found)
-    made = [piece(key, some, first) for key, some in groups.items()]
+    made = [piece(key, some) for key, some in groups.items()]
     return sorted(made, key=lambda one: (-one.high, -one.low, one.currency, one.kind, one.owner, one.name))
 
 
-def greatest(found: Iterable[Finding]) -> Mapping[str, Finding]:
-    """Of each workload what saves most. Shares compare as their money does, for all are of the same amount."""
-    best: dict[str, Finding] = {}
-    for one in found:
-        other = best.setdefault(one.work.workload, one)
-        if (one.high, one.low) > (other.high, other.low):
-            best[one.work.workload] = one
-    return best
-
-
-def piece(key: tuple[str, ...], some: Sequence[Finding], first: Mapping[str, Finding]) -> Piece:
+def piece(key: tuple[str, ...], some: Sequence[Finding]) -> Piece:
     kind, currency, name, owner, unit = key
     some = sorted(some, key=lambda one: (-one.saving(currency)[1], one.work.workload))
     works = [one.work for one in some]
-    savings = [one.saving(currency) for one in some]
-    counts = [saving for one, saving in zip(some, savings, strict=True) if first[one.work.workload] is one]
     return Piece(
         kind,
         currency,
@@ -106,12 +102,20 @@ def piece(key: tuple[str, ...], some: Sequence[Finding], first: Mapping[str, Fin
         unit,
         sum((work.hours(work.held) for work in works), Fraction(0)),
         sum((work.hours(used_in(work.stretches)) for work in works), Fraction(0)),
-        *range_of(savings),
-        range_of(counts),
+        *range_of([one.saving(currency) for one in some]),
+        evidence(some[0]),
         remedy(some[0]),
         len({work.run for work in works}),
         tuple(work.workload for work in works),
     )
+
+
+def evidence(found: Finding) -> str:
+    """Of the greatest workload, for all of them."""
+    work = found.work
+    measured = hours(work.hours(used_in(work.stretches)))
+    told = f"{work.workload}: {hours(work.hours(work.held))} {work.unit}-hours held, {measured} measured in use"
+    return f"{told}; {found.proof}" if found.proof else told
 
 
 def range_of(savings: Sequence[tuple[Decimal, Decimal]]) -> tuple[Decimal, Decimal]:
@@ -123,7 +127,7 @@ def advice(period: str, made: Sequence[Piece], record: Record, works: Sequence[W
     sections, sentences, notes = [], [], []
     for currency in sorted({one.currency for one in made}):
         own = [one for one in made if one.currency == currency]
-        low, high = range_of([one.counted for one in own])
+        low, high = range_of([(one.low, one.high) for one in own])
         sections.append(section(currency, high, COLUMNS, rows_of(own)))
         sentences.append(f"{shown(low, currency)} to {shown(high, currency)}")
         notes += [f"{number}. {one.what} {one.owner} can: {one.do}" for number, one in enumerate(own[:TOLD], 1)]
@@ -138,9 +142,8 @@ def advice(period: str, made: Sequence[Piece], record: Record, works: Sequence[W
 
 
 def rows_of(own: Sequence[Piece]) -> list[dict[str, Cell]]:
-    """Those of one currency; together they are what counts."""
+    """Those of one currency."""
     rows, rest = [one.cells() for one in own[:FEW]], own[FEW:]
-    whole, counts = range_of([(one.low, one.high) for one in own]), range_of([one.counted for one in own])
     if rest:
         low, high = range_of([(one.low, one.high) for one in rest])
         rows.append(
@@ -152,14 +155,12 @@ def rows_of(own: Sequence[Piece]) -> list[dict[str, Cell]]:
                 "high": high,
             }
         )
-    if whole != counts:
-        low, high = (less(once, often) for once, often in zip(counts, whole, strict=True))
-        rows.append({"kind": TWICE, "low": low, "high": high})
     return rows
 
 
 def known(works: Sequence[Work]) -> list[str]:
     """What the evidence cannot tell."""
+    works = [work for work in works if work.sort == BOARDS]
     held = sum(work.held for work in works)
     unseen = sum(held_in(one for one in work.stretches if one.used is None) for work in works)
     means = sum(len(work.stretches) == 1 and work.seconds > LONGEST_LOOK_S for work in works)

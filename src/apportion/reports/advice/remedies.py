@@ -1,9 +1,11 @@
 """How to act on advice: a command, a line of a job's script or a part of a pod's manifest. Names are quoted, for they are others' text."""
 
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import ceil
 from shlex import quote
 
+from apportion.reports.advice.requests import sizes
 from apportion.reports.advice.work import HOUR_S, Finding, Work
 
 DAY_H = 10  # of a working day's session
@@ -20,6 +22,8 @@ def remedy(found: Finding) -> str:
         return stopped(found.work, pod)
     if found.kind == "slice":
         return sliced(found, pod)
+    if found.kind in WAYS:
+        return WAYS[found.kind](found, pod)
     if found.kind == "retries":
         return (
             "backoffLimit: 1   # in the Job's spec; and write checkpoints"
@@ -49,6 +53,60 @@ def without_boards(pod: bool) -> str:
     )
 
 
+def asked(finding: Finding, pod: bool) -> str:
+    found = sizes(finding.work)
+    if pod:
+        words = {"cpu": "cpu: {}", "memory": "memory: {}Gi"}
+        parts = ", ".join(words[meter].format(size) for meter, size in found.items())
+        return f"resources: {{requests: {{{parts}}}}}"
+    words = {"cpu": "--cpus-per-task={}", "memory": "--mem={}G"}
+    return f"sbatch {' '.join(words[meter].format(size) for meter, size in found.items())} JOB.sh   # on all nodes together"
+
+
+def kept(found: Finding, pod: bool) -> str:
+    del found
+    how = "save every half hour, load the newest at the start"
+    return (
+        f"restartPolicy: OnFailure   # in the pod's spec; {how}"
+        if pod
+        else f"sbatch --requeue --signal=B:USR1@300 JOB.sh   # {how}"
+    )
+
+
+def looked_up(found: Finding, pod: bool) -> str:
+    """Before it is submitted again."""
+    key = next((name for name in found.work.labels if name.endswith("config")), "config")
+    if pod:
+        word = key.removeprefix("k8s.label.")
+        return f"kubectl get pods -l {quote(f'{word}={found.work.told.config}')}   # before it is submitted again"
+    asked = f"sacct --user={quote(found.work.user)} --name={quote(found.work.name)} --format=JobID,State,Comment"
+    return f"{asked}   # before it is submitted again: look for {quote(found.work.told.config)}"
+
+
+def let_go(found: Finding, pod: bool) -> str:
+    offer = found.work.told.offer
+    words = " ".join(
+        f"--{key.rpartition('.')[2]}={quote(value)}" for key, value in (offer.labels if offer else {}).items()
+    )
+    parts = ", ".join(f"{key}: {value}" for key, value in (offer.labels if offer else {}).items())
+    return f"labels: {{{parts}}}   # in the pod's metadata" if pod else f"sbatch {words} --requeue JOB.sh"
+
+
+def on_another(found: Finding, pod: bool) -> str:
+    boards = max(one.held for one in found.work.stretches) // found.work.base
+    return (
+        f"nodeSelector: {{nvidia.com/gpu.product: {found.instead}}}   # as your nodes are labelled"
+        if pod
+        else f"sbatch --gpus={found.instead.lower()}:{boards} JOB.sh   # or the partition that has them"
+    )
+
+
+def fuller(found: Finding, pod: bool) -> str:
+    del pod
+    times = 2 if found.need > Fraction(1, 2) else 3
+    return f"BATCH_SIZE=$(({times} * BATCH_SIZE))   # and the learning rate with it; watch the memory"
+
+
 def limited(hours: int, pod: bool) -> str:
     return (
         f"activeDeadlineSeconds: {hours * HOUR_S}   # in the pod's spec"
@@ -70,3 +128,13 @@ def sliced(found: Finding, pod: bool) -> str:
         if pod
         else f"sbatch --gres=gpu:{profile}:1 JOB.sh{FITS}"
     )
+
+
+WAYS: Mapping[str, Callable[[Finding, bool], str]] = {
+    "requests": asked,
+    "checkpoint": kept,
+    "duplicate": looked_up,
+    "preemptible": let_go,
+    "model": on_another,
+    "batch": fuller,
+}

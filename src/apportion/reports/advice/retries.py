@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 from statistics import median_low
 
-from apportion.reports.advice.work import HOUR_S, Finding, Work
+from apportion.reports.advice.work import HOUR_S, Finding, Work, length
 
 FAILED = ("failed", "out_of_memory")  # by its own fault: neither a node's nor a time limit's
 LEAST_S = HOUR_S  # each
@@ -34,7 +34,3 @@ def repeated(found: Sequence[Work]) -> Sequence[Work]:
     alike = sorted((one for one in found if abs(length(one) - middle) <= ALIKE * middle), key=lambda one: one.start_s)
     apart = all(one.end_s <= after.start_s for one, after in pairwise(alike))
     return alike if len(alike) >= LEAST and apart else ()
-
-
-def length(work: Work) -> int:
-    return work.end_s - work.start_s

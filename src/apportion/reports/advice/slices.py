@@ -28,10 +28,15 @@ def slices(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
 
 
 def fitting(work: Work) -> Fraction | None:
-    if work.seconds < LEAST_S or any(one.held != work.base for one in work.stretches):
+    if any(one.held != work.base for one in work.stretches):
         return None
+    peak = peak_of(work)
+    return None if peak is None else next((size for size in SLICES[:-1] if peak * ROOM <= size), None)
+
+
+def peak_of(work: Work) -> Fraction | None:
+    """The busiest look; None where too little was looked at, or too coarsely."""
     looks = [one for one in started(work) if one.share is not None and one.seconds <= LONGEST_LOOK_S]
-    if len(looks) < LEAST_LOOKS or held_in(looks) < MEASURED * held_in(started(work)):
+    if work.seconds < LEAST_S or len(looks) < LEAST_LOOKS or held_in(looks) < MEASURED * held_in(started(work)):
         return None
-    peak = max(one.share or Fraction(0) for one in looks)
-    return next((size for size in SLICES[:-1] if peak * ROOM <= size), None)
+    return max(one.share or Fraction(0) for one in looks)

@@ -8,6 +8,11 @@ from fractions import Fraction
 from apportion.model.money import to_decimal, to_grains
 
 HOUR_S = 3600
+BOARDS, HOSTS, STORES = (
+    "boards",
+    "hosts",
+    "stores",
+)  # what is paid for: accelerators, cores and memory, what lies on disks
 UNUSED = Fraction(3, 100)  # a mean at most so high is a driver's heartbeat, no work
 BUSY = Fraction(10, 100)  # a stretch above it did work
 START_S = HOUR_S  # imports, staging and compiling: not judged where more is known
@@ -37,6 +42,38 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """One meter of a pool that counts several: what a base unit of it weighs in the charge."""
+
+    stretches: tuple[Stretch, ...]
+    weight: Fraction
+    base: int
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Labels with which the same work is charged less, and by which part."""
+
+    labels: Mapping[str, str]
+    part: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What somebody said of a run beside its use; empty where nobody did.
+
+    `config`: a fingerprint of what was run, argument by argument. `experiment`: what runs that differ in an argument share. `memory`: the most bytes
+    of a board in use. `read_s`: when what is stored was last read. `offer`: for work that may be put out.
+    """
+
+    config: str = ""
+    experiment: str = ""
+    memory: int | None = None
+    read_s: int | None = None
+    offer: Offer | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """`stretches` are those of the month, in order; `start_s` and `end_s` are the workload's own. `amounts` were charged, by currency."""
 
@@ -56,6 +93,14 @@ class Work:
     phase: str = ""
     model: str = ""  # of the boards, where the nodes say so
     labels: Mapping[str, str] = field(default_factory=dict)
+    sort: str = BOARDS
+    sides: Mapping[str, Side] = field(default_factory=dict)  # by meter, where a pool counts several
+    told: Told = Told()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What one piece of advice alone may claim."""
+        return self.workload, self.sort
 
     @property
     def owner(self) -> str:
@@ -82,6 +127,8 @@ class Finding:
     low: Fraction
     high: Fraction
     need: Fraction = Fraction(0)
+    proof: str = ""  # what it was found by, in words
+    instead: str = ""  # what to use
 
     def saving(self, currency: str) -> tuple[Decimal, Decimal]:
         """At the price that its own hours had."""
@@ -106,6 +153,10 @@ def mean(stretches: Sequence[Stretch]) -> Fraction | None:
     if not measured or measured < MEASURED * held_in(stretches):
         return None
     return Fraction(used_in(stretches), measured)
+
+
+def length(work: Work) -> int:
+    return work.end_s - work.start_s
 
 
 def started(work: Work) -> tuple[Stretch, ...]:

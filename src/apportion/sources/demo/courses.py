@@ -46,6 +46,22 @@ def loading(dice: Dice, hours: Sequence[int]) -> list[int]:
     return [level * dice.between(90, 110) // 100 for _ in hours]
 
 
+def full(dice: Dice, hours: Sequence[int]) -> list[int]:
+    return [dice.between(800, 1000) for _ in hours]
+
+
+def half(dice: Dice, hours: Sequence[int]) -> list[int]:
+    """Busy all along, and never more than half: steps too small for the board."""
+    level = dice.between(430, 600)
+    return [level * dice.between(90, 110) // 100 for _ in hours]
+
+
+def light(dice: Dice, hours: Sequence[int]) -> list[int]:
+    """A small model on large boards."""
+    level = dice.between(60, 200)
+    return [level * dice.between(85, 115) // 100 for _ in hours]
+
+
 def warm_up(dice: Dice, hours: Sequence[int]) -> list[int]:
     staged = dice.between(2, 6)
     return [dice.below(10) if look < staged else dice.between(800, 1000) for look in range(len(hours))]
@@ -102,6 +118,9 @@ COURSES: Mapping[str, Course] = {
         small,
         steady,
         loading,
+        full,
+        half,
+        light,
         warm_up,
         pauses,
         bursts,
@@ -112,3 +131,29 @@ COURSES: Mapping[str, Course] = {
         requests,
     )
 }
+
+
+Host = Callable[[Dice, int], list[tuple[int, int]]]  # cores and memory in use at each of so many looks
+
+
+def roomy(dice: Dice, looks: int) -> list[tuple[int, int]]:
+    """A few cores of those asked for; of the memory as it comes."""
+    cores, memory = dice.between(30, 300), dice.between(100, 900)
+    return [(cores * dice.between(85, 115) // 100, memory * dice.between(90, 105) // 100) for _ in range(looks)]
+
+
+def tight(dice: Dice, looks: int) -> list[tuple[int, int]]:
+    memory = dice.between(600, 950)
+    return [(dice.between(700, 1000), memory * dice.between(95, 105) // 100) for _ in range(looks)]
+
+
+def spiky(dice: Dice, looks: int) -> list[tuple[int, int]]:
+    """Little on average, and every core now and then."""
+    every, memory = dice.between(3, 6), dice.between(600, 950)
+    return [
+        (dice.between(750, 1000) if look % every == every - 1 else dice.between(30, 200), memory)
+        for look in range(looks)
+    ]
+
+
+HOSTS: Mapping[str, Host] = {one.__name__: one for one in (roomy, tight, spiky)}

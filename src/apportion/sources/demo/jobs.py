@@ -45,6 +45,10 @@ class Job:
     serial: int = 0
     course: str = ""  # how its boards are used, where somebody planted it
     waste: str = ""  # of which kind it is; no row of evidence says so
+    config: str = ""  # a fingerprint of all its arguments, where people write one
+    experiment: str = ""  # what runs that differ in an argument share
+    memory: int | None = None  # per mille of a board's, at most; None where nobody looked
+    is_family: bool = False  # of runs planted together
 
 
 @dataclass(frozen=True, slots=True)

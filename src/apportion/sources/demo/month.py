@@ -9,10 +9,11 @@ from apportion.model.times import Interval
 from apportion.sources.demo import shapes
 from apportion.sources.demo.calendar import Calendar
 from apportion.sources.demo.dice import Curve, Dice
+from apportion.sources.demo.families import families
 from apportion.sources.demo.fleet import MIG_LAYOUT, Node, build_fleet
 from apportion.sources.demo.jobs import VERBS, Job, Requests, in_order
 from apportion.sources.demo.organisation import CREWS, GENOMICS
-from apportion.sources.demo.planting import Planted, planted, planted_jobs
+from apportion.sources.demo.planting import BOARD_GIB, Planted, planted, planted_jobs, told
 from apportion.sources.demo.schedule import Attempt, Queue, Shelf, Upset
 
 RESERVED_NODES = 2
@@ -95,7 +96,11 @@ def simulate(calendar: Calendar, seed: int, scale: Fraction, *, waste: bool = Fa
     outage = Upset(calendar.at(14, 2, 20), 0, calendar.at(15, 8, 40), "node_fail")
     drain = Upset(calendar.at(20, 9), 6 * 3600, calendar.at(22, 17), "preempted")
     requests = Requests(calendar, seed, scale, widest=len(shelves["h100"]) - RESERVED_NODES - 2)
-    jobs = in_order([*requests.all(), *planted_jobs(requests)]) if waste else requests.all()
+    jobs = (
+        in_order(told([*requests.all(), *planted_jobs(requests), *families(requests)], seed))
+        if waste
+        else requests.all()
+    )
     upsets = {"h100": [outage], "a100": [drain]}
     attempts: list[Attempt] = []
     for name, found in shelves.items():
@@ -114,8 +119,8 @@ def simulate(calendar: Calendar, seed: int, scale: Fraction, *, waste: bool = Fa
     )
     works, held = account(attempts, jobs, window, seed)
     standings = list(standings_of(nodes, window, outage, drain, attempts))
-    told = [(attempt, work.workload) for attempt, work in zip(attempts, works, strict=True)]
-    known = planted(calendar, told, seed) if waste else None
+    ids = [(attempt, work.workload) for attempt, work in zip(attempts, works, strict=True)]
+    known = planted(calendar, ids, seed) if waste else None
     return Month(calendar, nodes, works, held, standings, reserved, [shelf.node for shelf in held_nodes], seed, known)
 
 
@@ -190,7 +195,7 @@ def slurm_labels(job: Job) -> dict[str, str]:
         labels |= {"slurm.account": job.crew.account(job.project), "slurm.wckey": job.project}
     if job.queue != "cpu":
         labels["slurm.comment"] = f"framework={'torch' if job.torch else 'jax'}"
-    return labels
+    return labels | written(job, "slurm.comment")
 
 
 def pod_labels(job: Job, namespace: str, board: int) -> dict[str, str]:
@@ -208,7 +213,15 @@ def pod_labels(job: Job, namespace: str, board: int) -> dict[str, str]:
         labels["k8s.resource"] = "nvidia.com/gpu.shared"
     if board >= 0:
         labels["gpu.board"] = str(board)
-    return labels
+    return labels | written(job, "k8s.label")
+
+
+def written(job: Job, prefix: str) -> dict[str, str]:
+    """What people and their tools write down of a run, in months that say more than the demo's own."""
+    found = {f"{prefix}.config": job.config, f"{prefix}.experiment": job.experiment}
+    if job.memory is not None:
+        found["gpu_memory_gib"] = str(BOARD_GIB[job.queue] * job.memory // 1000)
+    return {key: text for key, text in found.items() if text}
 
 
 def measure(attempt: Attempt, dice: Dice) -> tuple[int, int | None, int, int | None, int]:

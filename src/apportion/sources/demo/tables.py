@@ -14,6 +14,7 @@ from apportion.sources.demo.bills import Bill
 from apportion.sources.demo.fleet import Node
 from apportion.sources.demo.flows import GIB, Flow
 from apportion.sources.demo.month import Held, Month
+from apportion.sources.demo.planting import Planted
 
 COMPONENTS = {
     "Compute": "compute",
@@ -41,7 +42,9 @@ def usage_table(month: Month, flows: Mapping[str, list[Flow]], source: str) -> p
         where = (held.node.name, held.work.start, held.work.end)
         if held.gpu:
             rows += ((held.work.workload, "gpu", held.node.name, *look) for look in looks_of(held, month))
-        if held.cpu:
+        if month.planted is not None and held.work.workload in month.planted.hosts:
+            rows += host_rows(held, month.planted)
+        elif held.cpu:
             rows.append((held.work.workload, "cpu", *where, held.cpu, held.cpu_used))
             rows.append((held.work.workload, "memory", *where, held.memory_gib * GIB, None))
         rows.append(
@@ -59,6 +62,14 @@ def looks_of(held: Held, month: Month) -> Iterator[tuple[int, int, int, int | No
         return
     for start, end, share in month.planted.looks[held.work.workload]:
         yield start, end, held.gpu, None if share is None else held.gpu * share // 1000
+
+
+def host_rows(held: Held, planted: Planted) -> Iterator[tuple[Any, ...]]:
+    """Cores and memory, look by look."""
+    for start, end, look in planted.hosts[held.work.workload]:
+        for meter, amount, n in (("cpu", held.cpu, 0), ("memory", held.memory_gib * GIB, 1)):
+            used = None if look is None else amount * look[n] // 1000
+            yield held.work.workload, meter, held.node.name, start, end, amount, used
 
 
 def metered_from(held: Held, month: Month) -> int:

@@ -1,6 +1,6 @@
 """Other ways to run a job that the policy or the books have a price for: another class of work, another GPU model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from apportion.policy.match import Selector
@@ -32,26 +32,26 @@ def wishes(settled: Settled, job: Job, pools: tuple[str, ...]) -> Iterator[dict[
     """Labels that rules about money ask for and the job does not have."""
     for rule in percentages(settled, job, pools):
         if rule.when is not None and rule.percent is not None and rule.percent < 0:
-            yield wish(rule.when, job)
+            yield wish(rule.when, job.labels)
     for name in pools:
         for price in settled.policy.pools[name].prices:
             if price.when is not None and price.holds_on(settled.day):
-                yield wish(price.when, job)
+                yield wish(price.when, job.labels)
         weights = settled.policy.pools[name].weights
         known = ((key, value) for key, by_value in weights.items() for value in by_value if not GLOB & set(value))
         yield from ({key: value} for key, value in known if job.labels.get(key) != value)
 
 
-def wish(selector: Selector, job: Job) -> dict[str, str]:
+def wish(selector: Selector, labels: Mapping[str, str]) -> dict[str, str]:
     """What makes a selector match that does not; nothing where that is not plain to see."""
-    if selector.matches(job.labels) or WHOSE & {condition.key for condition in selector.conditions}:
+    if selector.matches(labels) or WHOSE & {condition.key for condition in selector.conditions}:
         return {}
-    labels = {
+    wanted = {
         condition.key: condition.globs[0].text
         for condition in selector.conditions
-        if condition.globs and not condition.holds(job.labels) and not GLOB & set(condition.globs[0].text)
+        if condition.globs and not condition.holds(labels) and not GLOB & set(condition.globs[0].text)
     }
-    return labels if selector.matches({**job.labels, **labels}) else {}
+    return wanted if selector.matches({**labels, **wanted}) else {}
 
 
 def percentages(settled: Settled, job: Job, pools: tuple[str, ...]) -> list[Adjustment]:

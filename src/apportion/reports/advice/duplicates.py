@@ -1,0 +1,51 @@
+"""The same run again: everything that tells runs apart is the same, the first was fine, and nobody waited to see it."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import tzinfo
+from fractions import Fraction
+
+from apportion.reports.advice.work import HOUR_S, Finding, Work
+
+WINDOW_S = 12 * HOUR_S  # from start to start: what comes back every day has new data
+LEAST_S = HOUR_S
+FINE = "completed"
+
+
+def duplicates(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
+    """At most all of it, at least what came after the first had ended. Only where runs say what they ran (`config`)."""
+    del zone
+    groups: dict[tuple[object, ...], dict[str, list[Work]]] = defaultdict(lambda: defaultdict(list))
+    for work in works:
+        if work.told.config:
+            groups[work.owner, work.name, work.told.config][work.run].append(work)
+    for runs in groups.values():
+        yield from repeated(runs)
+
+
+def repeated(runs: Mapping[str, Sequence[Work]]) -> Iterator[Finding]:
+    fine = [some for some in runs.values() if all(is_fine(work) for work in some)]
+    fine.sort(key=lambda some: (min(work.start_s for work in some), some[0].run))
+    kept: Sequence[Work] = ()
+    for some in fine:
+        start_s = min(work.start_s for work in some)
+        if not kept or start_s - min(work.start_s for work in kept) > WINDOW_S or boards(some) != boards(kept):
+            kept = some
+            continue
+        known_s = max(work.end_s for work in kept)
+        for work in some:
+            yield Finding("duplicate", work, after(work, known_s), Fraction(1), proof=f"the same as {kept[0].run}")
+
+
+def is_fine(work: Work) -> bool:
+    return work.outcome == FINE and work.end_s - work.start_s >= LEAST_S
+
+
+def boards(some: Sequence[Work]) -> int:
+    return sum(max(one.held for one in work.stretches) for work in some)
+
+
+def after(work: Work, second: int) -> Fraction:
+    """Which part of what it held came then."""
+    later = sum(one.held * max(0, one.end_s - max(one.start_s, second)) for one in work.stretches)
+    return Fraction(later, work.held)
