@@ -56,7 +56,7 @@ def planted_in(seed: int) -> Mapping[str, str]:
     return planted.kinds
 
 
-PRICES = {"h100": 4, "a100": 2, "l40s": 1, "cpu": 1}  # of an hour of a board, or of what the pool counts
+PRICES = {"h100": 4, "a100": 2, "l40s": 1, "cpu": 1, "fs": 1}  # of an hour of a board, or of what the pool counts
 
 
 def works_in(seed: int) -> list[Work]:
@@ -74,6 +74,7 @@ def works_in(seed: int) -> list[Work]:
         workload_table(demo.month, demo.flows, "demo"),
     )
     pools = counting(policy)
+    pools["fs"] = pools["storage"]
     owners = owners_in(demo)
     paid: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
     for row in usage.to_pylist():
@@ -86,7 +87,9 @@ def works_in(seed: int) -> list[Work]:
     for (name, pool), amount in paid.items():
         if amount >= PRICES[pool]:
             money = {"USD": Decimal(amount.numerator) / Decimal(amount.denominator)}
-            charged[name, pools[pool].sort] = Charged(owners[name], money, pools[pool].meters, pool)
+            charged[name, pools[pool].sort] = Charged(
+                owners.get(name, ("team", name, "")), money, pools[pool].meters, pool
+            )
     return works_of(world, charged)
 
 

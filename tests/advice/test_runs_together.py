@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from apportion.model.meters import GPU
 from apportion.reports.advice.kinds import KINDS, findings
 from apportion.reports.advice.models import board_of
-from apportion.reports.advice.pieces import pieces
+from apportion.reports.advice.pieces import advice, pieces
 from apportion.reports.advice.remedies import remedy
-from apportion.reports.advice.work import HOSTS, Offer, Side, Stretch, Told, Work
-from tests.advice.test_rules import HOUR, NOON, UTC, kinds, work
+from apportion.reports.advice.work import HOSTS, STORES, Offer, Side, Stretch, Told, Work
+from tests.advice.test_rules import HOUR, NOON, RECORD, UTC, kinds, work
 
-GIB = 2**30
+GIB, DAY = 2**30, 24 * 3600
 SPOT = Offer({"qos": "spot"}, Fraction(6, 10))
 
 
@@ -79,6 +79,9 @@ def test_the_same_run_again() -> None:
     assert (found.kind, found.work.workload, found.low, found.high) == ("duplicate", "2", Fraction(1, 2), 1)
     assert found.proof == "the same as 1"
     assert kinds(first, run("2", 4, 13, **SAME)) == []  # tomorrow's
+    assert (
+        kinds(first, run("2", 4, 20, **SAME), run("3", 4, 30, **SAME), run("4", 4, 40, **SAME)) == []
+    )  # every day, as the queue lets it
     assert kinds(first, run("2", 4, 2, told=Told(config="c2"))) == []  # another seed
     assert kinds(first, run("2", 4, 2, user="bob", **SAME)) == []
     assert kinds(run("1", 4, outcome="failed", **SAME), run("2", 4, 5, **SAME)) == []
@@ -162,6 +165,28 @@ def test_what_schedulers_call_boards() -> None:
     assert [board_of(name) for name in ("H100", "Tesla-V100-SXM2-32GB", "NVIDIA-A100-SXM4-40GB", "NVIDIA L40S", "MI300X")] == [
         "H100", "V100", "", "L40S", "",
     ]  # fmt: skip
+
+
+def store(last_gib: int, **told: object) -> Work:
+    """Two days of a volume that had 100 GiB on the first."""
+    days = (Stretch(NOON, NOON + DAY, 100 * GIB, None), Stretch(NOON + DAY, NOON + 2 * DAY, last_gib * GIB, None))
+    made = work([None], unit="GiB", base=GIB, sort=STORES, stretches=days, told=Told(**told))  # type: ignore[arg-type]
+    return replace(made, name="old runs", amounts={"USD": Decimal(50)})
+
+
+def test_what_nobody_reads() -> None:
+    days = 2 * DAY - 60 * DAY
+    (found,) = findings([store(100, read_s=NOON + days)], UTC)
+    assert (found.kind, found.low, found.high) == ("abandoned", Fraction(1, 2), 1)
+    (piece,) = pieces([found])
+    assert piece.what == "old runs lies there and nobody reads it."
+    assert piece.do.startswith("tar --zstd -cf ARCHIVE/'old runs'.tar.zst 'old runs' && rm -r 'old runs'")
+    assert kinds(store(100, read_s=NOON + days + DAY)) == []
+    assert kinds(store(102, read_s=NOON + days)) == []  # somebody writes
+    assert kinds(store(100, read_s=NOON + days, kept=True)) == []
+    assert kinds(store(100)) == []
+    note = advice("2026-10", [], RECORD, [store(100)]).notes[-1]
+    assert note.startswith("Of 1 volume nobody said when they were last read")
 
 
 shares = st.lists(st.sampled_from([0.0, 0.01, 0.2, 0.5, 0.9, None]), min_size=1, max_size=14)

@@ -1,30 +1,31 @@
 """The same run again: everything that tells runs apart is the same, the first was fine, and nobody waited to see it."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import tzinfo
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, tzinfo
 from fractions import Fraction
 
 from apportion.reports.advice.work import HOUR_S, Finding, Work
 
 WINDOW_S = 12 * HOUR_S  # from start to start: what comes back every day has new data
+SCHEDULED = 3  # days on which it began: nobody forgets that often, however the queue shifts it
 LEAST_S = HOUR_S
 FINE = "completed"
 
 
 def duplicates(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
     """At most all of it, at least what came after the first had ended. Only where runs say what they ran (`config`)."""
-    del zone
     groups: dict[tuple[object, ...], dict[str, list[Work]]] = defaultdict(lambda: defaultdict(list))
     for work in works:
         if work.told.config:
             groups[work.owner, work.name, work.told.config][work.run].append(work)
     for runs in groups.values():
-        yield from repeated(runs)
+        fine = [some for some in runs.values() if all(is_fine(work) for work in some)]
+        if len({day(some, zone) for some in fine}) < SCHEDULED:
+            yield from repeated(fine)
 
 
-def repeated(runs: Mapping[str, Sequence[Work]]) -> Iterator[Finding]:
-    fine = [some for some in runs.values() if all(is_fine(work) for work in some)]
+def repeated(fine: list[list[Work]]) -> Iterator[Finding]:
     fine.sort(key=lambda some: (min(work.start_s for work in some), some[0].run))
     kept: Sequence[Work] = ()
     for some in fine:
@@ -35,6 +36,10 @@ def repeated(runs: Mapping[str, Sequence[Work]]) -> Iterator[Finding]:
         known_s = max(work.end_s for work in kept)
         for work in some:
             yield Finding("duplicate", work, after(work, known_s), Fraction(1), proof=f"the same as {kept[0].run}")
+
+
+def day(some: Sequence[Work], zone: tzinfo) -> date:
+    return datetime.fromtimestamp(min(work.start_s for work in some), zone).date()
 
 
 def is_fine(work: Work) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from apportion.reports.advice.abandoned import abandoned
 from apportion.reports.advice.batches import batches
 from apportion.reports.advice.checkpoints import checkpoints
 from apportion.reports.advice.duplicates import duplicates
@@ -15,7 +16,7 @@ from apportion.reports.advice.preemptible import preemptible
 from apportion.reports.advice.requests import requests
 from apportion.reports.advice.retries import retries
 from apportion.reports.advice.slices import slices
-from apportion.reports.advice.work import BOARDS, HOSTS, Finding, Work
+from apportion.reports.advice.work import BOARDS, HOSTS, STORES, Finding, Work
 from apportion.reports.words import counted
 
 Find = Callable[[Sequence[Work], tzinfo], Iterator[Finding]]
@@ -31,6 +32,8 @@ class Kind:
     sort: str = BOARDS
 
     def sentence(self, name: str, unit: str, runs: int) -> str:
+        if self.sort == STORES:
+            return f"{name or 'Something without a name'} {self.what}."
         return f"{counted(runs, 'run')} of {name or 'no name'} {self.what.format(unit=unit)}."
 
 
@@ -47,6 +50,7 @@ KINDS: Mapping[str, Kind] = {
     "batch": Kind(batches, "left room on its {unit}s, in memory and in time", "a day"),
     "preemptible": Kind(preemptible, "can be cut short and carry on, and paid not to be", "minutes"),
     "requests": Kind(requests, "asked for more than it ever used", "minutes", HOSTS),
+    "abandoned": Kind(abandoned, "lies there and nobody reads it", "an hour", STORES),
 }
 
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 from apportion.reports.advice.kinds import KINDS
 from apportion.reports.advice.remedies import remedy
 from apportion.reports.advice.slices import LONGEST_LOOK_S
-from apportion.reports.advice.work import BOARDS, Finding, Work, held_in, used_in
+from apportion.reports.advice.work import BOARDS, STORES, Finding, Work, held_in, used_in
 from apportion.reports.held import places
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.sums import section, total
@@ -160,6 +160,7 @@ def rows_of(own: Sequence[Piece]) -> list[dict[str, Cell]]:
 
 def known(works: Sequence[Work]) -> list[str]:
     """What the evidence cannot tell."""
+    stored = [work for work in works if work.sort == STORES]
     works = [work for work in works if work.sort == BOARDS]
     held = sum(work.held for work in works)
     unseen = sum(held_in(one for one in work.stretches if one.used is None) for work in works)
@@ -172,4 +173,9 @@ def known(works: Sequence[Work]) -> list[str]:
     if means:
         runs = f"{means:,} of {counted(len(works), 'workload')}"
         notes.append(f"Of {runs} only a mean over the run is known: hung, overnight and slice need use over time.")
+    unread = sum(work.told.read_s is None for work in stored)
+    if unread:
+        notes.append(
+            f"Of {counted(unread, 'volume')} nobody said when they were last read (`last_read`): they may be abandoned or not."
+        )
     return notes

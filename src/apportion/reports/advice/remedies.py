@@ -107,6 +107,12 @@ def fuller(found: Finding, pod: bool) -> str:
     return f"BATCH_SIZE=$(({times} * BATCH_SIZE))   # and the learning rate with it; watch the memory"
 
 
+def put_away(found: Finding, pod: bool) -> str:
+    del pod
+    name = quote(found.work.name or found.work.workload)
+    return f"tar --zstd -cf ARCHIVE/{name}.tar.zst {name} && rm -r {name}   # or label it keep_until"
+
+
 def limited(hours: int, pod: bool) -> str:
     return (
         f"activeDeadlineSeconds: {hours * HOUR_S}   # in the pod's spec"
@@ -137,4 +143,5 @@ WAYS: Mapping[str, Callable[[Finding, bool], str]] = {
     "preemptible": let_go,
     "model": on_another,
     "batch": fuller,
+    "abandoned": put_away,
 }

@@ -63,13 +63,14 @@ class Told:
     """What somebody said of a run beside its use; empty where nobody did.
 
     `config`: a fingerprint of what was run, argument by argument. `experiment`: what runs that differ in an argument share. `memory`: the most bytes
-    of a board in use. `read_s`: when what is stored was last read. `offer`: for work that may be put out.
+    of a board in use. `read_s`: when what is stored was last read, and `kept`: whether it is on purpose. `offer`: for work that may be put out.
     """
 
     config: str = ""
     experiment: str = ""
     memory: int | None = None
     read_s: int | None = None
+    kept: bool = False
     offer: Offer | None = None
 
 

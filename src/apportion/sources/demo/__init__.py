@@ -4,7 +4,7 @@ The same settings give the same rows on every machine. `files.write` puts the ve
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from apportion.sources.demo.bills import Bill, make_bills
 from apportion.sources.demo.calendar import Calendar
 from apportion.sources.demo.flows import Flow, traffic, volumes
 from apportion.sources.demo.month import Month, simulate
+from apportion.sources.demo.shelved import shelved
 from apportion.sources.settings import stanza
 
 SEED, SCALE, MONTH = 7, "1", "2026-10"
@@ -41,6 +42,11 @@ def make_demo(*, seed: int = SEED, scale: Fraction | str = SCALE, month: str = M
     calendar = Calendar(parse_period(month, "source demo"))
     happened = simulate(calendar, seed, checked(scale), waste=waste)
     flows = {"storage": volumes(calendar, seed), "network": traffic(calendar, seed)}
+    if happened.planted is not None:
+        stored = list(shelved(calendar, seed))
+        flows["storage"] += [flow for _, days in stored for flow in days]
+        kinds = {days[0].workload: kind for kind, days in stored if kind}
+        happened = replace(happened, planted=replace(happened.planted, kinds={**happened.planted.kinds, **kinds}))
     return Demo(happened, flows, make_bills(happened, flows["storage"], flows["network"]))
 
 

@@ -28,6 +28,7 @@ class Flow:
     start: int
     end: int
     amount: int
+    labels: tuple[tuple[str, str], ...] = ()
 
 
 def volumes(calendar: Calendar, seed: int) -> list[Flow]:

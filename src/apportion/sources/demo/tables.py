@@ -95,7 +95,7 @@ def workload_table(month: Month, flows: Mapping[str, list[Flow]], source: str) -
 
 
 def flow_labels(flow: Flow) -> dict[str, str]:
-    return {"tag.team": flow.team, "tag.project": flow.project} if flow.team else {}
+    return dict(flow.labels) | ({"tag.team": flow.team, "tag.project": flow.project} if flow.team else {})
 
 
 def capacity_rows(month: Month) -> Iterator[tuple[Node, str, int, int, int, str]]:

@@ -23,7 +23,8 @@ from apportion.verbs.advising.charged import COUNTED, Charged, Key, Row
 from apportion.verbs.estimating.ways import wish
 
 MODEL = "gpu.model"
-CONFIG, EXPERIMENT, MEMORY, READ = "config", "experiment", "gpu_memory_gib", "last_read"  # labels by their last word
+CONFIG, EXPERIMENT, MEMORY = "config", "experiment", "gpu_memory_gib"  # labels by their last word
+READ, KEEP = "last_read", "keep_until"
 PUT_OUT = ("preempt", "spot", "scaveng", "interrupt", "standby", "besteffort")  # in the name of a class of work
 Rows = Mapping[tuple[str, str], Sequence[Row]]
 
@@ -109,6 +110,7 @@ def told_by(labels: Mapping[str, str], own: Charged, policy: Policy, month: Inte
         find_label(labels, EXPERIMENT) or "",
         int(Fraction(memory) * 2**30) if is_number(memory) else None,
         moment(find_label(labels, READ) or ""),
+        (moment(find_label(labels, KEEP) or "") or 0) >= month.end_s,
         offer_of(labels, own, policy, month),
     )
 
