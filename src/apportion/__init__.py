@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from apportion.errors import ApportionError, InvariantError, Problem
     from apportion.verbs.adjust import adjust
     from apportion.verbs.adjustments import adjustments
-    from apportion.verbs.advise import advise
+    from apportion.verbs.advise import advise, realised
     from apportion.verbs.apply import apply
     from apportion.verbs.audit import audit
     from apportion.verbs.backtest import backtest
@@ -62,8 +62,8 @@ __all__ = [
     "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "apply", "apply_enforcement", "audit",
     "backtest", "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "enforce", "erase",
     "estimate", "explain", "export_focus", "export_journal", "fairness", "fit", "forecast", "forecast_backtest", "gc", "ingest", "init", "journal",
-    "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "prices", "propose", "quotas", "report", "restore", "review",
-    "say", "set_budget", "settle", "split", "undo_enforcement", "verify", "whatif",
+    "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "prices", "propose", "quotas", "realised", "report", "restore",
+    "review", "say", "set_budget", "settle", "split", "undo_enforcement", "verify", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}
@@ -72,6 +72,7 @@ _FILES = {
     "disputes": "dispute", "open_dispute": "dispute", "say": "dispute", "settle": "dispute", "budgets": "budget", "set_budget": "budget", "quotas": "quota",
     "adopt": "draft", "drafts": "draft", "drop": "draft", "propose": "draft", "apply_enforcement": "enforce", "undo_enforcement": "enforce",
     "forecast_backtest": "forecast",
+    "realised": "advise",
 }  # fmt: skip
 
 

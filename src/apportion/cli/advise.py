@@ -14,8 +14,13 @@ def advise(
     ] = None,
     kind: Annotated[
         list[str] | None,
-        typer.Option(metavar="KIND", help="Only idle, hung, overnight, slice or retries. May be given again."),
+        typer.Option(metavar="KIND", help="Only idle, hung, slice or another kind. May be given again."),
     ] = None,
+    realised: Annotated[
+        bool,
+        typer.Option("--realised", help="What became of the advice of the posted month before, and what that saved."),
+    ] = False,
+    since: Annotated[str, typer.Option(metavar="MONTH", help="The same, for the advice of this month.")] = "",
 ) -> Answer:
     """Say what was wasted, what acting on it would save, and how.
 
@@ -23,12 +28,15 @@ def advise(
     """
     from apportion.render.sheet import report_sheet
     from apportion.verbs.advise import advise as find
+    from apportion.verbs.advise import realised as follow
     from apportion.verbs.periods import one
     from apportion.verbs.report import posted_periods
 
     project = call.project()
     period = one(call.months(posted_periods(project)), "advise")
     where = [f"team={name}" for name in team or ()]
+    if realised or since:
+        return Answer(report_sheet(follow(project, period, since, where, kind or ())))
     return Answer(report_sheet(find(project, period, where, kind or (), call.bar)))
 
 

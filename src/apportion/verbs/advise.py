@@ -7,7 +7,9 @@ from apportion.errors import ProjectError
 from apportion.model.times import Period
 from apportion.reports.advice.kinds import KINDS, findings
 from apportion.reports.advice.pieces import advice, pieces
+from apportion.reports.advice.realised import month_of, outcomes, report
 from apportion.reports.advice.work import Work
+from apportion.reports.groups import narrowed
 from apportion.reports.report import Record, Report
 from apportion.verbs.advising.charged import charged_in, counting, with_charges
 from apportion.verbs.advising.works import works_of
@@ -15,7 +17,7 @@ from apportion.verbs.engines import backend_of
 from apportion.verbs.ground import ground_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
-from apportion.verbs.report import only, read_filters, read_record
+from apportion.verbs.report import only, posted_periods, read_filters, read_record
 from apportion.verbs.settings import nearest
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import build_world, parts_of
@@ -35,6 +37,40 @@ def advise(
     works, zone = gathered(project, period, record, step)
     step("looking for waste", 0, 0)
     return advice(str(period), pieces(findings(works, zone, wanted)), record, works)
+
+
+def realised(
+    project: Project,
+    period: Period | str,
+    since: Period | str = "",
+    where: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+) -> Report:
+    """What became in a month of the advice of an earlier one: the posted month before it unless `since` names another."""
+    period = as_period(period)
+    first = as_period(since) if since else month_before(project, period)
+    if first >= period:
+        raise ProjectError("no-period", f"{first} is not before {period}", hint="give --since an earlier month")
+    wanted, filters = known_kinds(kinds), read_filters(where)
+    record = only(with_charges(project, read_record(project, [first]), first), filters, "held")
+    works, zone = gathered(project, first, record)
+    found = findings(works, zone)
+    now = narrowed(with_charges(project, read_record(project, [period]), period), filters)
+    later, zone = gathered(project, period, now)
+    given = pieces([one for one in found if one.kind in wanted])
+    made = outcomes(given, month_of(works, found), month_of(later, findings(later, zone)))
+    return report(str(first), str(period), made, now)
+
+
+def month_before(project: Project, period: Period) -> Period:
+    earlier = [month for month in posted_periods(project) if month < str(period)]
+    if not earlier:
+        raise ProjectError(
+            "nothing-posted",
+            f"no month before {period} is posted: there is no advice to follow",
+            hint="`apportion advise` gives advice for a month; ask again for a later one",
+        )
+    return as_period(max(earlier))
 
 
 def known_kinds(kinds: Sequence[str]) -> Sequence[str]:

@@ -29,9 +29,7 @@ from apportion.web.api import (
 
 ROOMS = (
     me, tokens, periods, reports, owners, runs, search, explain, estimates, prices, forecasts, ledger, statements, disputes, adjustments, budgets, policies,
-    drafts, health, webhooks, usage,
-    me, tokens, periods, reports, owners, runs, search, explain, estimates, ledger, statements, disputes, adjustments, budgets, policies, drafts, reviews,
-    health, webhooks, usage,
+    drafts, reviews, health, webhooks, usage,
 )  # fmt: skip
 API = APIRouter(prefix="/api/v1", generate_unique_id_function=lambda route: route.name)
 for room in ROOMS:
