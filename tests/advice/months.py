@@ -56,7 +56,7 @@ def planted_in(seed: int) -> Mapping[str, str]:
     return planted.kinds
 
 
-PRICES = {"h100": 4, "a100": 2, "l40s": 1, "cpu": 1, "fs": 1}  # of an hour of a board, or of what the pool counts
+PRICES = {"h100": 7, "a100": 1, "l40s": 5, "cpu": 1, "fs": 1}  # of an hour of a board, or of what the pool counts
 
 
 def works_in(seed: int) -> list[Work]:

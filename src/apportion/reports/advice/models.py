@@ -55,14 +55,14 @@ def models(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
 
 
 def fitting(work: Work) -> list[str]:
-    """Boards on which the work would go on as before, the slowest first."""
+    """Lesser boards on which the work would go on as before, the slowest first."""
     own, peak = BOARDS.get(board_of(work.model)), peak_of(work) if on_whole_boards(work) else None
     if own is None or peak is None or not peak or work.told.memory is None or work.phase in KEPT:
         return []
     found = []
     for name, other in sorted(BOARDS.items(), key=lambda one: one[1].speed):
-        share = min(Fraction(other.speed, own.speed), Fraction(other.stream, own.stream))
-        if share < 1 and peak <= FULL * share and work.told.memory * ROOM <= other.gib * GIB:
+        shares = Fraction(other.speed, own.speed), Fraction(other.stream, own.stream)
+        if max(shares) < 1 and peak <= FULL * min(shares) and work.told.memory * ROOM <= other.gib * GIB:
             found.append(name)
     return found
 

@@ -22,7 +22,7 @@ HOURLY = 300  # per mille of workloads are known by the hour alone
 EACH: Final = 16  # of every kind in a month, waste or not
 QUEUES: Final = ((5, "h100"), (3, "a100"), (2, "l40s"))
 LEAST_S: Final = 4 * 3600  # what ran for less in the month is nobody's waste
-CHEAPEST: Final = "l40s"
+DEAREST: Final = "h100"  # the others have nothing both lesser and cheaper beside them
 UNTOLD: Final = ("small", "light", "half")  # courses for which it matters, and is not left to chance
 RELATED: Final = ("duplicate", "checkpoint", "preemptible")  # told by what other runs did
 LEAST_LOST_S: Final = 3600
@@ -170,7 +170,7 @@ def fingerprint(*words: object) -> str:
 def is_waste(attempt: Attempt, month: Interval) -> bool:
     within = Interval(attempt.start, attempt.end).clip(month)
     job = attempt.job
-    if job.waste == "model" and job.queue == CHEAPEST:
+    if job.waste == "model" and job.queue != DEAREST:
         return False
     return job.waste not in ("", "retries", *RELATED) and within.seconds >= LEAST_S
 
