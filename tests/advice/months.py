@@ -59,6 +59,9 @@ def planted_in(seed: int) -> Mapping[str, str]:
 PRICES = {"h100": 7, "a100": 1, "l40s": 5, "cpu": 1, "fs": 1}  # of an hour of a board, or of what the pool counts
 
 
+TARIFF = tuple(Fraction(3, 5) if hour < 7 or hour >= 20 else Fraction(1) for hour in range(24))
+
+
 def works_in(seed: int) -> list[Work]:
     """Every run that held a GPU or 8 cores for an hour, at a few dollars an hour."""
     demo = demo_of(seed)
@@ -90,7 +93,7 @@ def works_in(seed: int) -> list[Work]:
             charged[name, pools[pool].sort] = Charged(
                 owners.get(name, ("team", name, "")), money, pools[pool].meters, pool
             )
-    return works_of(world, charged)
+    return works_of(world, charged, {"h100": TARIFF})
 
 
 def owners_in(demo: Demo) -> Mapping[str, tuple[str, str, str]]:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -20,7 +21,7 @@ GIB, DAY = 2**30, 24 * 3600
 SPOT = Offer({"qos": "spot"}, Fraction(6, 10))
 
 
-def host(cores: list[float], memory: list[float | None], asked: int = 16, **more: object) -> Work:
+def host(cores: list[float], memory: list[float | None], asked: int = 16, **more: Any) -> Work:
     """One look an hour; a core weighs nine times as much as a GiB, of which there are as many."""
 
     def side(shares: list[float] | list[float | None], base: int, weight: Fraction) -> Side:
@@ -34,7 +35,7 @@ def host(cores: list[float], memory: list[float | None], asked: int = 16, **more
 
     sides = {"cpu": side(cores, 1000, Fraction(9, 10)), "memory": side(memory, GIB, Fraction(1, 10))}
     made = work([0.5] * len(cores), unit="core", base=1000, sort=HOSTS, sides=sides, stretches=sides["cpu"].stretches)
-    return replace(made, amounts={"USD": Decimal(1000)}, **more)  # type: ignore[arg-type]
+    return replace(made, amounts={"USD": Decimal(1000)}, **more)
 
 
 @pytest.mark.parametrize(
@@ -63,20 +64,25 @@ def test_the_money_of_requests_and_what_to_ask_for() -> None:
     assert remedy(findings([unknown], UTC)[0]) == "resources: {requests: {cpu: 4}}"
 
 
-def run(name: str, hours: float, after_h: float = 0, outcome: str = "completed", **more: object) -> Work:
+def run(name: str, hours: float, after_h: float = 0, outcome: str = "completed", **more: Any) -> Work:
     start = NOON + round(after_h * HOUR)
     end = start + round(hours * HOUR)
-    own = {"run": name.partition(".")[0], "stretches": (Stretch(start, end, GPU, GPU),), "start_s": start, "end_s": end}
-    return replace(work([1.0], name, outcome=outcome), amounts={"USD": Decimal(round(hours))}, **(own | more))  # type: ignore[arg-type]
+    own: Any = {
+        "run": name.partition(".")[0],
+        "stretches": (Stretch(start, end, GPU, GPU),),
+        "start_s": start,
+        "end_s": end,
+    }
+    return replace(work([1.0], name, outcome=outcome), amounts={"USD": Decimal(round(hours))}, **(own | more))
 
 
-SAME = {"told": Told(config="c1")}
+SAME: Any = {"told": Told(config="c1")}
 
 
 def test_the_same_run_again() -> None:
     first, again = run("1", 4, **SAME), run("2", 4, 2, **SAME)
     (found,) = findings([first, again], UTC)
-    assert (found.kind, found.work.workload, found.low, found.high) == ("duplicate", "2", Fraction(1, 2), 1)
+    assert (found.kind, found.work.workload, found.low, found.high) == ("duplicate", "2", Fraction(1, 2), Fraction(1))
     assert found.proof == "the same as 1"
     assert kinds(first, run("2", 4, 13, **SAME)) == []  # tomorrow's
     assert (
@@ -90,9 +96,9 @@ def test_the_same_run_again() -> None:
     assert kinds(run("1", 0.5, **SAME), run("2", 0.5, 1, **SAME)) == []
 
 
-def family(*attempts: float, offer: Offer | None = None, **more: object) -> list[Work]:
+def family(*attempts: float, offer: Offer | None = None, **more: Any) -> list[Work]:
     """Two runs of ten hours in one piece, and one in attempts of which the last was fine."""
-    shared = {"told": Told(experiment="e", offer=offer)} | more
+    shared: Any = {"told": Told(experiment="e", offer=offer)} | more
     made, at = [run("1", 10, **shared), run("2", 10.2, 3, **shared)], 20.0
     for number, hours in enumerate(attempts, 1):
         outcome = "completed" if number == len(attempts) else "failed"
@@ -124,10 +130,10 @@ def test_work_that_could_be_put_out() -> None:
     assert kinds(*family(offer=SPOT)) == []  # never cut short: nobody knows
 
 
-def on(model: str, share: float, gib: int | None, price: int = 1, boards: int = 2, **more: object) -> Work:
+def on(model: str, share: float, gib: int | None, price: int = 1, boards: int = 2, **more: Any) -> Work:
     told = Told(memory=None if gib is None else gib * GIB)
     made = work([share] * 8, f"{model}-{share}", boards, model=model, told=told, phase="training")
-    return replace(made, amounts={"USD": Decimal(8 * boards * price)}, **more)  # type: ignore[arg-type]
+    return replace(made, amounts={"USD": Decimal(8 * boards * price)}, **more)
 
 
 CHEAP = on("L40S", 0.95, 40)
@@ -167,17 +173,39 @@ def test_what_schedulers_call_boards() -> None:
     ]  # fmt: skip
 
 
-def store(last_gib: int, **told: object) -> Work:
+TARIFF = tuple(Fraction(3, 5) if hour < 7 or hour >= 20 else Fraction(1) for hour in range(24))
+
+
+def timed(hours: float, needed_h: float, after_h: float = 0, **more: Any) -> Work:
+    """From 12:00 UTC on."""
+    return run("n", hours, after_h, told=Told(needed_s=NOON + round(needed_h * HOUR)), **({"hourly": TARIFF} | more))
+
+
+def test_work_that_could_have_waited() -> None:
+    (found,) = findings([timed(4, 40)], UTC)
+    assert (found.kind, found.low, found.high, found.need) == ("night", Fraction(1, 5), Fraction(2, 5), Fraction(8))
+    assert remedy(found) == "sbatch --begin=now+8hours JOB.sh   # its deadline is later"
+    (found,) = findings([timed(4, 10)], UTC)  # needed by 22:00: two of four hours are cheap
+    assert found.high == Fraction(1, 5)
+    assert kinds(timed(4, 8)) == []
+    assert kinds(timed(4, 40, 9)) == []  # at 21:00 it is cheap
+    assert kinds(timed(9, 60)) == []
+    assert kinds(timed(4, 40, phase="interactive")) == []
+    assert kinds(timed(4, 40, hourly=())) == []
+    assert kinds(timed(4, 40, outcome="failed")) == []
+
+
+def store(last_gib: int, **told: Any) -> Work:
     """Two days of a volume that had 100 GiB on the first."""
     days = (Stretch(NOON, NOON + DAY, 100 * GIB, None), Stretch(NOON + DAY, NOON + 2 * DAY, last_gib * GIB, None))
-    made = work([None], unit="GiB", base=GIB, sort=STORES, stretches=days, told=Told(**told))  # type: ignore[arg-type]
+    made = work([None], unit="GiB", base=GIB, sort=STORES, stretches=days, told=Told(**told))
     return replace(made, name="old runs", amounts={"USD": Decimal(50)})
 
 
 def test_what_nobody_reads() -> None:
     days = 2 * DAY - 60 * DAY
     (found,) = findings([store(100, read_s=NOON + days)], UTC)
-    assert (found.kind, found.low, found.high) == ("abandoned", Fraction(1, 2), 1)
+    assert (found.kind, found.low, found.high) == ("abandoned", Fraction(1, 2), Fraction(1))
     (piece,) = pieces([found])
     assert piece.what == "old runs lies there and nobody reads it."
     assert piece.do.startswith("tar --zstd -cf ARCHIVE/'old runs'.tar.zst 'old runs' && rm -r 'old runs'")
@@ -214,7 +242,7 @@ runs = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(runs, max_size=8))
-def test_no_hour_is_saved_twice(drawn: list[tuple[list[float | None], str, Told, dict[str, str]]]) -> None:
+def test_no_hour_is_saved_twice(drawn: list[tuple[list[float | None], str, Told, dict[str, Any]]]) -> None:
     works = [
         work(looks, f"w{n}", run=run, told=told, amounts={"USD": Decimal(10 + n)}, **more)
         for n, (looks, run, told, more) in enumerate(drawn)

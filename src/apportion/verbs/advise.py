@@ -12,6 +12,7 @@ from apportion.reports.advice.work import Work
 from apportion.reports.groups import narrowed
 from apportion.reports.report import Record, Report
 from apportion.verbs.advising.charged import charged_in, counting, with_charges
+from apportion.verbs.advising.tariffs import tariffs
 from apportion.verbs.advising.works import works_of
 from apportion.verbs.engines import backend_of
 from apportion.verbs.ground import ground_of
@@ -86,7 +87,7 @@ def gathered(project: Project, period: Period, record: Record, step: Step = sile
     """The workloads that the record was charged for, and the zone of its nights."""
     step(f"reading the evidence of {period}", 0, 0)
     ground, backend = ground_of(project, period), backend_of(project)
-    charged = charged_in(record, counting(ground.policy))
+    pools = counting(ground.policy)
     own = parts_of(project, period, ground.policy, ground.pins)[""]
     world = build_world(project, period, own, ground.pins, backend)
-    return works_of(world, charged), ZoneInfo(ground.policy.time_zone)
+    return works_of(world, charged_in(record, pools), tariffs(world, pools)), ZoneInfo(ground.policy.time_zone)

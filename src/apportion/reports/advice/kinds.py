@@ -11,6 +11,7 @@ from apportion.reports.advice.duplicates import duplicates
 from apportion.reports.advice.hung import hung
 from apportion.reports.advice.idle import idle
 from apportion.reports.advice.models import models
+from apportion.reports.advice.nights import nights
 from apportion.reports.advice.overnight import overnight
 from apportion.reports.advice.preemptible import preemptible
 from apportion.reports.advice.requests import requests
@@ -49,6 +50,7 @@ KINDS: Mapping[str, Kind] = {
     "model": Kind(models, "never needed so fast a {unit}", "an hour"),
     "batch": Kind(batches, "left room on its {unit}s, in memory and in time", "a day"),
     "preemptible": Kind(preemptible, "can be cut short and carry on, and paid not to be", "minutes"),
+    "night": Kind(nights, "ran in dear hours and could have waited for cheap ones", "minutes"),
     "requests": Kind(requests, "asked for more than it ever used", "minutes", HOSTS),
     "abandoned": Kind(abandoned, "lies there and nobody reads it", "an hour", STORES),
 }

@@ -159,6 +159,7 @@ TELLS: Mapping[str, Callable[[Sequence[Work]], bool]] = {
     "model": MEMORY,
     "batch": MEMORY,
     "preemptible": always,
+    "night": mostly(lambda work: bool(work.hourly) and work.told.needed_s is not None),
     "requests": mostly(lambda work: any(host_peak(side, work) is not None for side in work.sides.values())),
     "abandoned": mostly(lambda work: work.told.read_s is not None),
 }

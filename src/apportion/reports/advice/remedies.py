@@ -107,6 +107,15 @@ def fuller(found: Finding, pod: bool) -> str:
     return f"BATCH_SIZE=$(({times} * BATCH_SIZE))   # and the learning rate with it; watch the memory"
 
 
+def delayed(found: Finding, pod: bool) -> str:
+    hours = int(found.need)
+    return (
+        f"schedule: ...   # in a CronJob's spec, {hours} hours later"
+        if pod
+        else f"sbatch --begin=now+{hours}hours JOB.sh   # its deadline is later"
+    )
+
+
 def put_away(found: Finding, pod: bool) -> str:
     del pod
     name = quote(found.work.name or found.work.workload)
@@ -144,4 +153,5 @@ WAYS: Mapping[str, Callable[[Finding, bool], str]] = {
     "model": on_another,
     "batch": fuller,
     "abandoned": put_away,
+    "night": delayed,
 }

@@ -63,7 +63,8 @@ class Told:
     """What somebody said of a run beside its use; empty where nobody did.
 
     `config`: a fingerprint of what was run, argument by argument. `experiment`: what runs that differ in an argument share. `memory`: the most bytes
-    of a board in use. `read_s`: when what is stored was last read, and `kept`: whether it is on purpose. `offer`: for work that may be put out.
+    of a board in use. `read_s`: when what is stored was last read, and `kept`: whether it is on purpose. `needed_s`: until when
+    its result is needed. `offer`: for work that may be put out.
     """
 
     config: str = ""
@@ -71,6 +72,7 @@ class Told:
     memory: int | None = None
     read_s: int | None = None
     kept: bool = False
+    needed_s: int | None = None
     offer: Offer | None = None
 
 
@@ -97,6 +99,7 @@ class Work:
     sort: str = BOARDS
     sides: Mapping[str, Side] = field(default_factory=dict)  # by meter, where a pool counts several
     told: Told = Told()
+    hourly: tuple[Fraction, ...] = ()  # what each hour of the local day costs, where hours have prices of their own
 
     @property
     def key(self) -> tuple[str, str]:

@@ -11,11 +11,13 @@ from apportion.sources.demo.calendar import ZONE, Calendar
 from apportion.sources.demo.fleet import CLOUD, Node
 from apportion.sources.demo.flows import FILE_SYSTEMS, GATEWAYS, GIB, Flow
 from apportion.sources.demo.month import Month
+from apportion.sources.demo.planting import CHEAP_HOURS
 
 CLOUD_ISSUER, OWN_ISSUER = "Example Cloud", "Own Data Centre"
 COMMITTED_NODES = 20  # H100 nodes under a one-year commitment; one more unit of it is left unused for three days
 H100_LIST, H100_CONTRACTED = Decimal("98.32"), Decimal("78.656")
 H100_EFFECTIVE = Decimal("52.7310958904109589")  # 461,924.40 a year over 8,760 hours
+H100_CHEAP = Decimal("0.6")  # in the cheap hours of another contract, where waste is planted
 L40S_DAY = Decimal("214.7328")
 A100_MONTH, CPU_DAY = Decimal("7413.19"), Decimal("21.8634")
 GIB_MONTH = {"datasets": Decimal("0.0225"), "checkpoints": Decimal("0.0416")}
@@ -111,8 +113,10 @@ def h100_lines(month: Month) -> Iterator[Line]:
         }  # fmt: skip
         if committed:
             shared |= commitment("Used") | {"BilledCost": "0", "PricingCategory": "Committed"}
-        cost = money(H100_EFFECTIVE) if committed else H100_CONTRACTED
+        full = money(H100_EFFECTIVE) if committed else H100_CONTRACTED
         for start in range(month.calendar.vendor_month.start_s, month.calendar.vendor_month.end_s, 3600):
+            cheap = month.planted is not None and month.calendar.local(start).hour in CHEAP_HOURS
+            cost = money(full * H100_CHEAP) if cheap else full
             yield Line(Interval(start, start + 3600), "Example Compute", "Compute", cost, "8 x H100 instance hour", "ml-training",
                        tags={"node-group": "h100"}, more=shared)  # fmt: skip
 

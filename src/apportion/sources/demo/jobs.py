@@ -48,6 +48,7 @@ class Job:
     config: str = ""  # a fingerprint of all its arguments, where people write one
     experiment: str = ""  # what runs that differ in an argument share
     memory: int | None = None  # per mille of a board's, at most; None where nobody looked
+    needed: int = 0  # when its result is needed; 0 where nobody says
     is_family: bool = False  # of runs planted together
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from apportion.model.meters import GPU
-from apportion.model.times import Interval
+from apportion.model.times import Interval, instant_text
 from apportion.sources.demo import shapes
 from apportion.sources.demo.calendar import Calendar
 from apportion.sources.demo.dice import Curve, Dice
@@ -219,6 +219,8 @@ def pod_labels(job: Job, namespace: str, board: int) -> dict[str, str]:
 def written(job: Job, prefix: str) -> dict[str, str]:
     """What people and their tools write down of a run, in months that say more than the demo's own."""
     found = {f"{prefix}.config": job.config, f"{prefix}.experiment": job.experiment}
+    if job.needed:
+        found[f"{prefix}.needed_by"] = instant_text(job.needed)
     if job.memory is not None:
         found["gpu_memory_gib"] = str(BOARD_GIB[job.queue] * job.memory // 1000)
     return {key: text for key, text in found.items() if text}

@@ -22,6 +22,7 @@ HOURLY = 300  # per mille of workloads are known by the hour alone
 EACH: Final = 16  # of every kind in a month, waste or not
 QUEUES: Final = ((5, "h100"), (3, "a100"), (2, "l40s"))
 LEAST_S: Final = 4 * 3600  # what ran for less in the month is nobody's waste
+CHEAP_HOURS: Final = (*range(7), *range(20, 24))  # of H100, by the contract of such a month
 DEAREST: Final = "h100"  # the others have nothing both lesser and cheaper beside them
 UNTOLD: Final = ("small", "light", "half")  # courses for which it matters, and is not left to chance
 RELATED: Final = ("duplicate", "checkpoint", "preemptible")  # told by what other runs did
@@ -40,6 +41,7 @@ class Plot(NamedTuple):
     waste: str = ""
     least: int = 1
     memory: tuple[int, int] | None = None  # per mille of a board's, from and to; None as it comes
+    needed: tuple[int, int] | None = None  # hours after its submission
 
 
 ANY: Final = (0, 23)
@@ -66,6 +68,11 @@ PLOTS: Final = (
     Plot("half", "training", (6, 30), ANY, 4, "batch", 1, (80, 400)),
     Plot("half", "training", (6, 30), ANY, 4, "", 1, (700, 970)),
     Plot("half", "evaluation", (6, 30), ANY, 4, "", 1, (80, 400)),  # no batches to learn from
+    Plot("full", "training", (4, 7), (7, 11), 2, "night", needed=(40, 90)),
+    Plot("full", "training", (4, 5), (7, 11), 2, needed=(6, 8)),  # needed today
+    Plot("full", "training", (4, 5), (20, 23), 2, "night", needed=(40, 90)),  # it waits, unless the queue makes it wait longer
+    Plot("full", "training", (12, 20), (7, 11), 2, needed=(40, 90)),
+    Plot("session", "interactive", (5, 7), (7, 11), 1, needed=(40, 90)),
     Plot("roomy", "data", (7, 20), ANY, 32, "requests", 8),
     Plot("tight", "data", (7, 20), ANY, 32, "", 8),
     Plot("spiky", "data", (7, 20), ANY, 32, "", 8),
@@ -99,8 +106,10 @@ def job(requests: Requests, plot: Plot, run: str, dice: Dice) -> Job:
     most = min(plot.most, 4) if queue == "l40s" else plot.most
     amount = plot.least * 2 ** dice.below((most // plot.least).bit_length())
     seconds = dice.between(plot.hours[0] * 3600, plot.hours[1] * 3600)
+    memory = dice.between(*plot.memory) if plot.memory else None
+    needed = submit + dice.between(*plot.needed) * 3600 if plot.needed else 0
     return Job(run=run, task="", queue=queue, nodes=1, amount=amount, plan=[(seconds, "completed")],
-               course=plot.course, waste=plot.waste, memory=dice.between(*plot.memory) if plot.memory else None, **shared)  # type: ignore[arg-type]  # fmt: skip
+               needed=needed, course=plot.course, waste=plot.waste, memory=memory, **shared)  # type: ignore[arg-type]  # fmt: skip
 
 
 def failing(requests: Requests, number: int, dice: Dice) -> Iterator[Job]:
@@ -127,7 +136,7 @@ def planted(calendar: Calendar, attempts: Sequence[tuple[Attempt, str]], seed: i
             host_looks[workload] = tuple(host_looked(attempt, hosts))
         else:
             looks[workload] = tuple(looked(calendar, attempt, dice))
-        if is_waste(attempt, calendar.month):
+        if is_waste(attempt, calendar):
             kinds[workload] = attempt.job.waste
     return Planted(looks, host_looks, kinds | retried(attempts, calendar.month) | related(attempts, calendar.month))
 
@@ -167,12 +176,19 @@ def fingerprint(*words: object) -> str:
     return sha256("/".join(map(str, words)).encode()).hexdigest()[:12]
 
 
-def is_waste(attempt: Attempt, month: Interval) -> bool:
-    within = Interval(attempt.start, attempt.end).clip(month)
+def is_waste(attempt: Attempt, calendar: Calendar) -> bool:
+    within = Interval(attempt.start, attempt.end).clip(calendar.month)
     job = attempt.job
-    if job.waste == "model" and job.queue != DEAREST:
+    if job.waste in ("model", "night") and job.queue != DEAREST:
         return False
+    if job.waste == "night" and not mostly_dear(attempt, calendar):
+        return False  # it waited, or had to
     return job.waste not in ("", "retries", *RELATED) and within.seconds >= LEAST_S
+
+
+def mostly_dear(attempt: Attempt, calendar: Calendar) -> bool:
+    hours = [calendar.local(start).hour for start in range(attempt.start, attempt.end, LOOK_S)]
+    return 2 * sum(hour not in CHEAP_HOURS for hour in hours) >= len(hours)
 
 
 def retried(attempts: Sequence[tuple[Attempt, str]], month: Interval) -> dict[str, str]:

@@ -20,17 +20,18 @@ from apportion.policy.document import Policy
 from apportion.policy.match import find_label
 from apportion.reports.advice.work import HOSTS, Offer, Side, Stretch, Told, Work
 from apportion.verbs.advising.charged import COUNTED, Charged, Key, Row
+from apportion.verbs.advising.tariffs import Tariff
 from apportion.verbs.estimating.ways import wish
 
 MODEL = "gpu.model"
 CONFIG, EXPERIMENT, MEMORY = "config", "experiment", "gpu_memory_gib"  # labels by their last word
-READ, KEEP = "last_read", "keep_until"
+READ, KEEP, NEEDED = "last_read", "keep_until", "needed_by"
 PUT_OUT = ("preempt", "spot", "scaveng", "interrupt", "standby", "besteffort")  # in the name of a class of work
 Rows = Mapping[tuple[str, str], Sequence[Row]]
 
 
-def works_of(world: World, charged: Mapping[Key, Charged]) -> list[Work]:
-    """Each charged workload as the engine took it, cut to the month."""
+def works_of(world: World, charged: Mapping[Key, Charged], tariffs: Mapping[str, Tariff]) -> list[Work]:
+    """Each charged workload as the engine took it, cut to the month. `tariffs`: of pools whose hours have prices of their own."""
     month = world.period.interval(ZoneInfo(world.policy.time_zone))
     ids = pa.array(sorted({workload for workload, _ in charged}), pa.string())
     rows = usage_of(world, charged)
@@ -51,7 +52,7 @@ def works_of(world: World, charged: Mapping[Key, Charged]) -> list[Work]:
         found.append(
             Work(name, row["run"] or name, row["name"] or "", *own.owner, row["outcome"], *spans[name], meter.unit, meter.base, stretches,
                  own.amounts, phases.get(name, ""), boards[0] if boards else "", labels, sort, sides_of(name, own, rows, month),
-                 told_by(labels, own, world.policy, month))
+                 told_by(labels, own, world.policy, month), tariffs.get(own.pool, ()))
         )  # fmt: skip
     return found
 
@@ -111,6 +112,7 @@ def told_by(labels: Mapping[str, str], own: Charged, policy: Policy, month: Inte
         int(Fraction(memory) * 2**30) if is_number(memory) else None,
         moment(find_label(labels, READ) or ""),
         (moment(find_label(labels, KEEP) or "") or 0) >= month.end_s,
+        moment(find_label(labels, NEEDED) or ""),
         offer_of(labels, own, policy, month),
     )
 
