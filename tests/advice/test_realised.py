@@ -76,7 +76,7 @@ looks = st.lists(st.sampled_from([0.0, 0.2, 0.9, None]), min_size=1, max_size=12
 months = st.lists(looks, max_size=5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(months, months)
 def test_never_more_than_was_advised(then: list[list[float | None]], now: list[list[float | None]]) -> None:
     before, after = ([work(one, f"w{n}") for n, one in enumerate(some)] for some in (then, now))

@@ -240,7 +240,7 @@ runs = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(runs, max_size=8))
 def test_no_hour_is_saved_twice(drawn: list[tuple[list[float | None], str, Told, dict[str, Any]]]) -> None:
     works = [

@@ -8,7 +8,7 @@ from apportion.reports.advice.work import HOUR_S, Finding, Work
 
 LONGEST_S = 8 * HOUR_S  # longer work meets dear hours whenever it runs
 LATEST_H = 24  # so many hours later, at most
-LEAST = Fraction(10, 100)  # of the charge: less is not worth the wait
+LEAST = Fraction(20, 100)  # of the charge: less is not worth the wait
 KEPT = ("interactive", "inference")  # somebody waits for it
 FINE = "completed"
 SURE = 2  # of the saving, at least one in so many parts: others may have had the same thought
