@@ -14,13 +14,14 @@ KEPT = ("interactive", "inference")  # somebody waits for it
 def preemptible(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
     """At most the discount that the policy gives, at least without the price of a tenth of its hours run again."""
     del zone
-    found: dict[str, Finding] = {}
-    for one in broken_runs(works):
-        if one.carried_on and not one.began_anew:
-            for work in (*one.like, *one.cuts, one.last):
-                if work.told.offer and work.phase not in KEPT:
-                    part = work.told.offer.part
-                    low = max(Fraction(0), part - (1 - part) * REPEATED)
-                    proof = f"{one.last.run} was cut short and carried on"
-                    found.setdefault(work.workload, Finding("preemptible", work, low, part, proof=proof))
-    yield from found.values()
+    shown = {
+        work.workload: (work, one.last.run)
+        for one in broken_runs(works)
+        if one.carried_on and not one.began_anew
+        for work in (*one.like, *one.cuts, one.last)
+    }
+    for work, run in shown.values():
+        if work.told.offer and work.phase not in KEPT:
+            part = work.told.offer.part
+            low = max(Fraction(0), part - (1 - part) * REPEATED)
+            yield Finding("preemptible", work, low, part, proof=f"{run} was cut short and carried on")
