@@ -84,6 +84,7 @@ EXAMPLES: dict[str, Example] = {
         Example("/prices", ""),
         Example("/estimate", "team={team}&hours=2&gpus=1&pool=gpus"),
         Example("/idle", queries=(WHERE,)),
+        Example("/advice", queries=(WHERE,)),
         Example("/explain", f"{PERIOD}&what={{team}}", tuple(f"{PERIOD}&what={what}" for what in ("job:{run}", "project:{project}", "posting:{posting}"))),
         Example("/quotas"),
         Example("/health"),

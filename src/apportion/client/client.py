@@ -166,6 +166,10 @@ class Client(Wire):
         answer = self.get("/prices", {"days": days, "from": first, "pool": pool, "team": team})
         return shapes.ReportAnswer.model_validate(answer)
 
+    def advice(self, period: str = "", kind: str = "") -> shapes.ReportAnswer:
+        """What was wasted, what acting on it would save, who can and how."""
+        return shapes.ReportAnswer.model_validate(self.get("/advice", {"period": period, "kind": kind}))
+
     def estimate(self, job: estimates.EstimateWish) -> estimates.Estimated:
         """What a job would cost before it runs."""
         return estimates.Estimated.model_validate(self.post("/estimates", job.model_dump()))

@@ -18,7 +18,7 @@ from apportion.verbs.engines import backend_of
 from apportion.verbs.ground import ground_of
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
-from apportion.verbs.report import only, posted_periods, read_filters, read_record
+from apportion.verbs.report import Reading, only, posted_periods, read_filters, read_record
 from apportion.verbs.settings import nearest
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import build_world, parts_of
@@ -32,11 +32,17 @@ def advise(
     step: Step = silent,
 ) -> Report:
     """`where` as in other reports, `kinds` of advice: all unless given."""
-    period = as_period(period)
-    record = only(with_charges(project, read_record(project, [period]), period), read_filters(where), "held")
+    step(f"reading the evidence of {period}", 0, 0)
+    return advise_from(read_record, project, as_period(period), where, kinds)
+
+
+def advise_from(
+    read: Reading, project: Project, period: Period, where: Sequence[str] = (), kinds: Sequence[str] = ()
+) -> Report:
+    """Of a record that is read in another way: kept from before, or only what somebody may see."""
     wanted = known_kinds(kinds)
-    works, zone = gathered(project, period, record, step)
-    step("looking for waste", 0, 0)
+    record = only(with_charges(project, read(project, [period], None), period), read_filters(where), "held")
+    works, zone = gathered(project, period, record)
     return advice(str(period), pieces(findings(works, zone, wanted)), record, works)
 
 
@@ -83,9 +89,8 @@ def known_kinds(kinds: Sequence[str]) -> Sequence[str]:
     return kinds or tuple(KINDS)
 
 
-def gathered(project: Project, period: Period, record: Record, step: Step = silent) -> tuple[list[Work], ZoneInfo]:
+def gathered(project: Project, period: Period, record: Record) -> tuple[list[Work], ZoneInfo]:
     """The workloads that the record was charged for, and the zone of its nights."""
-    step(f"reading the evidence of {period}", 0, 0)
     ground, backend = ground_of(project, period), backend_of(project)
     pools = counting(ground.policy)
     own = parts_of(project, period, ground.policy, ground.pins)[""]

@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from apportion.web.api import (
     adjustments,
+    advice,
     budgets,
     disputes,
     drafts,
@@ -28,8 +29,8 @@ from apportion.web.api import (
 )
 
 ROOMS = (
-    me, tokens, periods, reports, owners, runs, search, explain, estimates, prices, forecasts, ledger, statements, disputes, adjustments, budgets, policies,
-    drafts, reviews, health, webhooks, usage,
+    me, tokens, periods, reports, advice, owners, runs, search, explain, estimates, prices, forecasts, ledger, statements, disputes,
+    adjustments, budgets, policies, drafts, reviews, health, webhooks, usage,
 )  # fmt: skip
 API = APIRouter(prefix="/api/v1", generate_unique_id_function=lambda route: route.name)
 for room in ROOMS:

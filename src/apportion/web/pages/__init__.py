@@ -3,6 +3,7 @@
 from apportion.web.pages import (
     adjustments,
     admin,
+    advice,
     api,
     audit,
     disputes,
@@ -42,6 +43,7 @@ PAGES = (
     prices,
     estimate,
     idle,
+    advice,
     explain,
     live,
     forecast,
