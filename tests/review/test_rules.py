@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from apportion.policy.match import Glob
 from apportion.reports.capacity import Measured, Stretch
 from apportion.reports.review.bounds import Bounds
 from apportion.reports.review.bursts import bursts
@@ -21,6 +22,7 @@ from apportion.reports.review.profile import Profile, profile
 from apportion.reports.review.review import told_apart
 from apportion.reports.review.season import season
 from apportion.reports.review.weights import Claim, Evidence, Pair, weights
+from apportion.verbs.reviewing.drafting import literally
 
 BOUNDS, MONTHS = Bounds(), ("2026-10", "2026-09")
 MONDAY = datetime(2026, 10, 5, tzinfo=UTC)
@@ -161,6 +163,11 @@ def test_bursts_are_counted_as_they_are() -> None:
     assert found.drawn == ((Fraction(10),) * 14, (own.mean,) * 14)
 
 
+def test_a_low_bound_tells_of_peaks_without_a_burst() -> None:
+    (found,) = bursts([pool(held(lambda hour: 10 if hour.hour < 12 else 8), "peak_shapley")], replace(BOUNDS, peak=110))
+    assert found.sentence == "Pool gpus peaks at 10 GPU, 1.11 times its mean of 9 (95 % of its hours: 10 or less)."
+
+
 def test_peaks_under_a_method_that_charges_them_ask_for_no_change() -> None:
     own = held(lambda hour: 10 if 9 <= hour.hour < 12 else 2)
     for other in (pool(own, "peak_shapley"), pool(own, "proportional", a=5)):
@@ -267,3 +274,10 @@ def test_others_that_are_weighed_themselves_count_so() -> None:
 def test_words() -> None:
     assert [together(list("abcd"[:n])) for n in range(5)] == ["", "a", "a and b", "a, b and c", "a, b, c and 1 more"]
     assert [said_number(Fraction(n)) for n in ("1234.5", "12.34", "0.456", "7")] == ["1,234", "12.3", "0.46", "7"]
+
+
+@pytest.mark.parametrize("value", ["a[1]", "a*", "what?", "plain", "]["])
+def test_a_rule_is_about_that_value_alone(value: str) -> None:
+    glob = Glob(literally(value))
+    assert glob.matches(value)
+    assert not [other for other in ("a1", "ab", "whatx", "plainer", "a") if glob.matches(other)]

@@ -28,7 +28,6 @@ from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed
 from apportion.verbs.pools import computed_month
 from apportion.verbs.project import Project
-from apportion.verbs.report import posted_periods
 from apportion.verbs.reviewing.claims import claims_of
 from apportion.verbs.reviewing.drafting import drafted
 from apportion.verbs.reviewing.pools import main_currency, pools_of
@@ -36,6 +35,7 @@ from apportion.verbs.reviewing.work import Month, month_of, owed, worked
 from apportion.verbs.settings import nearest
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.whatif import Whatif, whatif
+from apportion.verbs.world import pins_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,10 @@ def review_by(means: Means, project: Project, period: Period | str) -> Review:
 
 
 def month_before(means: Means, project: Project, period: Period, policy: Policy) -> Month | None:
-    if str(period.previous) not in posted_periods(project):
+    """What kind of work it was is read from the evidence as it is now: the hours and the money are those that were posted."""
+    if not len(project.books.posted(str(period.previous))):
         return None
-    pins = means.ground(project, period.previous).pins
-    return month_of(project, period.previous, means.read(project, [period.previous], None), (policy, pins))
+    return month_of(project, period.previous, means.read(project, [period.previous], None), (policy, pins_of(project)))
 
 
 def of_both(now: Month, before: Month | None, months: tuple[str, str], project: Project) -> Iterator[Finding]:

@@ -47,11 +47,16 @@ def finding(kind: str, pool: Pool, more: str = "", edit: Edit | None = None) -> 
 
 
 def sentence(own: Profile) -> str:
-    """`Pool l40s peaks at 32 GPUs, 3.2 times its mean of 10.0 (95 % of its hours: 28.0 or less); 4 bursts above 15.0, 6 h long, at most 9 h`."""
+    """`Pool l40s peaks at 32 GPU, 3.2 times its mean of 10 (95 % of its hours: 28 or less), with 4 bursts above 15 of mostly 6 h and at most 9 h`."""
     lengths = [len(some) for some in own.bursts]
-    times = counted(len(lengths), "burst")
+    told = (
+        f"Pool {own.pool} peaks at {said_number(own.peak)} {unit_word(own.unit)}, {said_number(own.peak_to_mean)} times its mean of "
+        f"{said_number(own.mean)} (95 % of its hours: {said_number(own.p95)} or less)"
+    )
+    if not lengths:
+        return told
+    usual = said_number(Fraction(median(lengths)))
+    high = said_number(HIGH * own.mean)
     return (
-        f"Pool {own.pool} peaks at {said_number(own.peak)} {unit_word(own.unit)}, {said_number(own.peak_to_mean)} times its mean of {said_number(own.mean)} "
-        f"(95 % of its hours: {said_number(own.p95)} or less), with {times} above {said_number(HIGH * own.mean)} of mostly "
-        f"{said_number(Fraction(median(lengths)))} h and at most {max(lengths):,} h"
+        f"{told}, with {counted(len(lengths), 'burst')} above {high} of mostly {usual} h and at most {max(lengths):,} h"
     )

@@ -1,7 +1,7 @@
 """What the policy's weights claim, beside what was measured: work and energy of workloads, and what the nodes cost by the bills."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from apportion.reports.sums import total
 from apportion.verbs.advise import ACCELERATORS, METERED
 from apportion.verbs.nodes import tied
 from apportion.verbs.plan import Computed
-from apportion.verbs.reviewing.work import FACETS, HOUR_S, SEVERAL, Month, hours
+from apportion.verbs.reviewing.work import FACETS, HOUR_S, SEVERAL, Month, hours, single
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -55,7 +55,7 @@ def claims_of(computed: Computed, month: Month, currency: str) -> Iterator[Claim
     joules = energy_of(computed) if weighted else {}
     for name, pool in weighted.items():
         mine = pc.and_(pc.equal(month.charged["pool"], name), pc.equal(month.charged["currency"], currency))
-        rows = [row for row in month.charged.filter(mine).to_pylist() if row["unit"] in ACCELERATORS and row["held"]]
+        rows = month.charged.filter(mine).to_pylist()
         paid = paid_nodes(computed, name, pool, currency)
         for label, by_value in pool.weights.items():
             yield from claimed(Weights(name, label, by_value), Measured(computed, month, rows, joules, paid), currency)
@@ -74,7 +74,7 @@ class Measured:
 
 def claimed(weights: Weights, known: Measured, currency: str) -> Iterator[Claim]:
     nodes = node_values(known.computed, weights.label)
-    values = on_nodes(known.month, nodes) if nodes else facet_values(known.month, weights.label)
+    values = single(known.month.placed, nodes) if nodes else facet_values(known.month, weights.label)
     texts = {"price": weights.texts(nodes)}
     works = weights.texts(values)
     kinds = evidence_of(known, by_node=bool(nodes))
@@ -112,14 +112,6 @@ def node_values(computed: Computed, label: str) -> Named:
     return {node: value for node, own in labels.items() if (value := find_label(own, label))}
 
 
-def on_nodes(month: Month, nodes: Named) -> Named:
-    found: dict[str, str] = {}
-    for row in month.placed.to_pylist():
-        value = nodes.get(row["resource"], "")
-        found[row["workload"]] = value if found.get(row["workload"], value) == value else SEVERAL
-    return found
-
-
 def facet_values(month: Month, label: str) -> Named:
     """Other labels say nothing of what a workload does: what they weigh is for people to decide."""
     if label not in FACETS:
@@ -129,16 +121,28 @@ def facet_values(month: Month, label: str) -> Named:
 
 def activity(rows: Sequence[Row]) -> dict[str, Pair]:
     """Used of what was held and measured."""
-    found: dict[str, Pair] = {}
-    for row in rows:
-        held = hours(row, "held") - hours(row, "unmeasured")
-        if held > 0:
-            found[row["workload"]] = hours(row, "used"), held
-    return found
+    return summed(
+        (row["workload"], (hours(row, "used"), hours(row, "held") - hours(row, "unmeasured"))) for row in counted(rows)
+    )
 
 
 def drawn(rows: Sequence[Row], joules: Mapping[str, Fraction]) -> dict[str, Pair]:
-    return {row["workload"]: (joules[row["workload"]], hours(row, "held")) for row in rows if row["workload"] in joules}
+    """Joules over hours held, of workloads that were measured."""
+    held = summed((row["workload"], (Fraction(0), hours(row, "held"))) for row in counted(rows))
+    return {name: (joules[name], over) for name, (_, over) in held.items() if name in joules}
+
+
+def counted(rows: Sequence[Row]) -> Iterator[Row]:
+    """Those with hours; of a pool's other components there is money alone."""
+    return (row for row in rows if row["unit"] in ACCELERATORS and row["held"])
+
+
+def summed(pairs: Iterable[tuple[str, Pair]]) -> dict[str, Pair]:
+    found: dict[str, Pair] = {}
+    for name, (measured, over) in pairs:
+        before = found.get(name, (Fraction(0), Fraction(0)))
+        found[name] = before[0] + measured, before[1] + over
+    return {name: pair for name, pair in found.items() if pair[1] > 0}
 
 
 def energy_of(computed: Computed) -> dict[str, Fraction]:

@@ -1,5 +1,7 @@
 """The policy as a finding would have it: the text of the file with one change, kept by nobody until somebody asks for it."""
 
+import re
+
 from apportion.errors import PolicyError
 from apportion.policy.document import Policy
 from apportion.policy.edit import Edited, NewOwner
@@ -7,6 +9,8 @@ from apportion.reports.review.finding import Edit, Finding
 from apportion.reports.review.review import Drafted
 from apportion.verbs.draft import owner_edit, policy_text, setting_edit, unified
 from apportion.verbs.project import Project
+
+GLOB = re.compile(r"([*?\[])")
 
 
 def drafted(project: Project, finding: Finding, posted: Policy, team: str = "") -> Drafted:
@@ -25,8 +29,13 @@ def drafted(project: Project, finding: Finding, posted: Policy, team: str = "") 
 def edited(project: Project, edit: Edit, team: str = "") -> Edited:
     if edit.owner:
         label, pattern, likely = edit.owner
-        return owner_edit(project, NewOwner(label, pattern, team or likely))
+        return owner_edit(project, NewOwner(label, literally(pattern), team or likely))
     return setting_edit(project, list(edit.settings))
+
+
+def literally(value: str) -> str:
+    """As a glob that matches nothing else."""
+    return GLOB.sub(r"[\1]", value)
 
 
 def is_same(project: Project, edit: Edit, posted: Policy) -> bool:

@@ -53,7 +53,7 @@ def month_of(project: Project, period: Period, record: Record, rules: tuple[Poli
     workloads = project.books.scan("workloads", pins["workloads"], where=window)
     known = faceted(workloads, policy, period.interval(ZoneInfo(policy.time_zone)))
     return Month(
-        record, charged_in(project, period, record), kinds_of(known, models(placed, models_of(capacity))), placed
+        record, charged_in(project, period, record), kinds_of(known, single(placed, models_of(capacity))), placed
     )
 
 
@@ -75,14 +75,13 @@ def summed(rows: pa.Table, keys: tuple[str, ...], sums: tuple[str, ...]) -> pa.T
     return found.rename_columns([name.removesuffix("_sum") for name in found.column_names])
 
 
-def models(placed: pa.Table, known: Mapping[str, str]) -> dict[str, str]:
-    """By workload; one that ran on several has no single model."""
-    found: dict[str, str] = {}
-    for row in placed.to_pylist():
-        model = known.get(row["resource"], "")
-        if model:
-            found[row["workload"]] = model if found.get(row["workload"], model) == model else SEVERAL
-    return found
+def single(placed: pa.Table, values: Mapping[str, str]) -> dict[str, str]:
+    """By workload, what all of its nodes are called by some label; one that ran on different ones has no single value."""
+    told = pa.table({"workload": placed["workload"], "value": mapped(placed["resource"], values)})
+    told = told.filter(pc.not_equal(told["value"], ""))
+    ends = told.group_by("workload").aggregate([("value", "min"), ("value", "max")])
+    columns = (ends[name].to_pylist() for name in ("workload", "value_min", "value_max"))
+    return {name: least if least == most else SEVERAL for name, least, most in zip(*columns, strict=True)}
 
 
 def kinds_of(known: pa.Table, gpus: Mapping[str, str]) -> pa.Table:
