@@ -7,28 +7,37 @@ from pathlib import Path
 
 import pytest
 
+from apportion.render.formats import render
 from apportion.render.json import portable
-from apportion.render.review import chart, spec, value
+from apportion.render.review import chart, review_sheet, spec, value
+from apportion.render.sheet import Screen
 from apportion.reports.review.review import Review
 from tests.cli.conftest import Run
 from tests.review.test_review import FOUND, READY
-from tests.review.world import BEFORE, NOW
+from tests.review.world import NOW
 
 
 def test_every_form_says_the_same(run: Run, planted_once: Path, made: Review) -> None:
     ask = ("--project", planted_once, "review", "--period", NOW)
-    told = run(*ask, "-o", "json").value()
+    shown = run(*ask, "-o", "json")
+    told = shown.value()
     assert told == portable(value(made))
+    assert f"review --period {NOW} --draft unmapped:account=speech-lab" in shown.err
     rows = list(csv.DictReader(io.StringIO(run(*ask, "-o", "csv").out)))
     assert [row["key"] for row in rows] == FOUND
     assert {row["key"] for row in rows if row["draft"]} == READY
     assert [row["what"] for row in rows] == [one["sentence"] for one in told["findings"]]
     assert [row["amount"] for row in rows] == [one["amount"] or "" for one in told["findings"]]
-    shown = run(*ask)
-    for one in told["findings"]:
-        assert one["sentence"] in shown.out
-        assert one["diff"] in shown.out
-    assert "Next: apportion" in shown.err
+
+
+def test_the_terminal_has_every_finding_with_its_chart_and_its_change(made: Review) -> None:
+    shown = render(review_sheet(made), "table", Screen())
+    for one in made.found:
+        assert one.finding.sentence in shown
+        assert one.diff in shown
+    assert "   Mon        2.8     4.1       1.4  ▂▂▂▂▂▂▂▂▂█████▃▃▃▃▃▃▃▃▃▃\n" in shown
+    assert "   these workloads        72.65  ███████\n" in shown
+    assert "ready" in render(review_sheet(made), "md", Screen())
 
 
 def test_charts_are_ready_to_draw(made: Review) -> None:
@@ -54,12 +63,6 @@ def test_the_pages_charts_have_the_same_values(made: Review) -> None:
         assert amounts == pytest.approx([float(each["amount"]) for each in ready], abs=1e-6)
 
 
-def test_text_charts_by_the_same_measure(run: Run, planted_once: Path) -> None:
-    shown = run("--project", planted_once, "review", "--period", NOW).out
-    assert "   Mon        2.8     4.1       1.4  ▂▂▂▂▂▂▂▂▂█████▃▃▃▃▃▃▃▃▃▃\n" in shown
-    assert "   these workloads        72.65  ███████\n" in shown
-
-
 def test_a_draft_is_saved_with_its_effect(run: Run, own: Path) -> None:
     shown = run("--project", own, "review", "--period", NOW, "--draft", "peaky:flat", "-o", "json")
     told = shown.value()
@@ -75,9 +78,3 @@ def test_a_month_that_is_not_posted(run: Run, planted_once: Path) -> None:
     shown = run("--project", planted_once, "review", "--period", "2026-08")
     assert (shown.code, shown.out) == (1, "")
     assert "error[nothing-posted]" in shown.err
-
-
-def test_without_a_month_before_there_is_no_drift(run: Run, planted_once: Path) -> None:
-    shown = run("--project", planted_once, "review", "--period", BEFORE)
-    assert "Nothing is posted for 2026-08, so nothing is said about drift" in shown.out
-    assert not shown.err
