@@ -14,7 +14,19 @@ VERBS = (  # noqa: SIM905 - reads as typed
     "demo init check ingest plan apply whatif draft close statement export adjust dispute budget quota enforce estimate prices forecast "
     "explain cost report advise review ledger serve token webhooks notify methods split audit backup verify erase gc agent "
 ).split()
-HEAVY = {"pyarrow", "ibis", "duckdb", "pyiceberg", "sqlalchemy", "pydantic", "rich", "ruamel", "numpy", "statsmodels", "scipy"}
+HEAVY = {
+    "pyarrow",
+    "ibis",
+    "duckdb",
+    "pyiceberg",
+    "sqlalchemy",
+    "pydantic",
+    "rich",
+    "ruamel",
+    "numpy",
+    "statsmodels",
+    "scipy",
+}
 
 
 def test_help_lists_the_verbs_in_the_order_of_use(run: Run) -> None:

@@ -19,7 +19,6 @@ from apportion.reports.review.review import ALONE, Drafted, Review, told_apart
 from apportion.reports.review.season import season
 from apportion.reports.review.weights import weights
 from apportion.reports.sums import by_currency, summed
-from apportion.verbs.advise import ACCELERATORS
 from apportion.verbs.draft import propose
 from apportion.verbs.gaps import Gap, likely_team
 from apportion.verbs.ground import Means, afresh
@@ -31,7 +30,7 @@ from apportion.verbs.project import Project
 from apportion.verbs.reviewing.claims import claims_of
 from apportion.verbs.reviewing.drafting import drafted
 from apportion.verbs.reviewing.pools import main_currency, pools_of
-from apportion.verbs.reviewing.work import Month, month_of, owed, worked
+from apportion.verbs.reviewing.work import BOARDS, Month, month_of, owed, worked
 from apportion.verbs.settings import nearest
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.whatif import Whatif, whatif
@@ -97,7 +96,7 @@ def of_one(project: Project, computed: Computed, month: Month, pools: list[Pool]
     bills = {currency: summed(posted) for currency, posted in by_currency(month.record.posted) if is_money(currency)}
     gaps = [told(gap, policy) for gap in gaps_of(project, computed.world.period) if is_money(gap.currency)]
     yield from unmapped(gaps, bills, bounds)
-    yield from season([pool.profile for pool in pools if pool.profile.unit in ACCELERATORS], bounds)
+    yield from season([pool.profile for pool in pools if pool.profile.unit in BOARDS], bounds)
     yield from bursts(pools, bounds)
     yield from idle(pools, bounds)
     yield from dominant(pools, bounds)

@@ -17,10 +17,10 @@ from apportion.policy.match import Glob, find_label
 from apportion.policy.pools import Pool
 from apportion.reports.review.weights import Claim, Evidence, Pair
 from apportion.reports.sums import total
-from apportion.verbs.advise import ACCELERATORS, METERED
+from apportion.verbs.advising.charged import ACCELERATORS
 from apportion.verbs.nodes import tied
 from apportion.verbs.plan import Computed
-from apportion.verbs.reviewing.work import FACETS, HOUR_S, SEVERAL, Month, hours, single
+from apportion.verbs.reviewing.work import BOARDS, FACETS, HOUR_S, SEVERAL, Month, hours, single
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -134,7 +134,7 @@ def drawn(rows: Sequence[Row], joules: Mapping[str, Fraction]) -> dict[str, Pair
 
 def counted(rows: Sequence[Row]) -> Iterator[Row]:
     """Those with hours; of a pool's other components there is money alone."""
-    return (row for row in rows if row["unit"] in ACCELERATORS and row["held"])
+    return (row for row in rows if row["unit"] in BOARDS and row["held"])
 
 
 def summed(pairs: Iterable[tuple[str, Pair]]) -> dict[str, Pair]:
@@ -163,7 +163,7 @@ def energy_of(computed: Computed) -> dict[str, Fraction]:
 
 def paid_nodes(computed: Computed, name: str, pool: Pool, currency: str) -> dict[str, Pair]:
     """Money of each node of a pool, as bills and nodes are tied, over the hours of its accelerators."""
-    there = offered(computed, [meter for meter in pool.meter if meter in METERED])
+    there = offered(computed, [meter for meter in pool.meter if meter in ACCELERATORS])
     money: dict[str, list[Decimal]] = defaultdict(list)
     for (billed, _, node, *_), amount in tied(Computed(computed.world, computed.plan.own), [name]):
         if billed == currency and node in there:

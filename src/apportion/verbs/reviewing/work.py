@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from apportion.engine.facets import faceted
 from apportion.model.currencies import is_money
+from apportion.model.meters import METERS
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.model.times import Period
 from apportion.policy.document import Policy
@@ -18,12 +19,14 @@ from apportion.reports.report import Record
 from apportion.reports.review.drift import DIMENSIONS, Worked
 from apportion.reports.review.owners import Owed
 from apportion.reports.sums import by_currency, grouped
-from apportion.verbs.advise import ACCELERATORS, METERED, models_of
+from apportion.verbs.advising.charged import ACCELERATORS
+from apportion.verbs.advising.works import models_of
 from apportion.verbs.project import Project
 from apportion.verbs.stating.working import mapped
 from apportion.verbs.world import Pins, touches
 
 HOUR_S = 3600
+BOARDS = frozenset(METERS[name].unit for name in ACCELERATORS)
 FACETS = ("phase", "framework", "outcome")
 SEVERAL = "several"
 SUMS = ("amount", "held", "used", "unmeasured")
@@ -47,7 +50,7 @@ def month_of(project: Project, period: Period, record: Record, rules: tuple[Poli
     window = touches(period.interval(ZoneInfo(policy.time_zone)))
     capacity = project.books.scan("capacity", pins["capacity"], columns=["resource", "labels"], where=window)
     used = project.books.scan(
-        "usage", pins["usage"], columns=["workload", "resource"], where=window & pc.field("meter").isin(METERED)
+        "usage", pins["usage"], columns=["workload", "resource"], where=window & pc.field("meter").isin(ACCELERATORS)
     )
     placed = used.group_by(["workload", "resource"]).aggregate([])
     workloads = project.books.scan("workloads", pins["workloads"], where=window)
@@ -104,7 +107,7 @@ def worked(month: Month) -> list[Worked]:
 
 def held_hours(row: Mapping[str, object]) -> Fraction:
     """Of accelerators; nothing of other units."""
-    if row["unit"] not in ACCELERATORS or not row["held"]:
+    if row["unit"] not in BOARDS or not row["held"]:
         return Fraction(0)
     return hours(row, "held")
 
