@@ -1,11 +1,26 @@
-"""What kind of work it was: the facets of workloads, by the policy's rules."""
+"""What kind of work it was: the facets of workloads, by the policy's rules, and how sure each is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from apportion.engine.workloads import Census, asked_labels, combinations, unite
 from apportion.model.times import Interval
 from apportion.policy.document import Policy
+from apportion.policy.match import fill
 from apportion.policy.rules import FACETS
+from apportion.policy.sureness import SURENESS, Sure
+
+OWN: Sure = "stated"  # what a source says of its own work
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One facet of a workload, and how sure it is."""
+
+    value: str
+    sure: Sure
 
 
 def faceted(workloads: pa.Table, policy: Policy, window: Interval) -> pa.Table:
@@ -29,3 +44,29 @@ def faceted(workloads: pa.Table, policy: Policy, window: Interval) -> pa.Table:
         {"workload": united["workload"], "name": united["name"]}
         | {name: pa.array(values, pa.string()).take(rows) for name, values in columns.items()}
     )
+
+
+def known_facets(workloads: pa.Table, policy: Policy, window: Interval) -> list[Mapping[str, Fact]]:
+    """The facets of each workload, in the rows' order, with how sure they are. `workloads` as `unite` gives them: one row each."""
+    found = combinations(workloads, asked_labels(policy))
+    census = Census(policy, window, [])
+    kinds: list[Mapping[str, Fact]] = [facts_of(census.person(labels).labels, policy) for labels in found.labels]
+    return [kinds[number] for number in found.of_row]
+
+
+def facts_of(labels: Mapping[str, str], policy: Policy) -> dict[str, Fact]:
+    """The first rule that sets a facet decides it, as in `workloads.facets_of`; an outcome that no rule sets is its source's.
+
+    A rule that asks for another facet is no surer than that one.
+    """
+    found: dict[str, Fact] = {}
+    for rule in policy.facets:
+        if not rule.when.matches(labels):
+            continue
+        asked = [found[key].sure for key in rule.when.keys if key in found]
+        for name, template in rule.sets.items():
+            value = fill(template, labels) if name not in found else None
+            if value:
+                found[name] = Fact(value, max([rule.how_sure(name), *asked], key=SURENESS.index))
+    own = {"outcome": Fact(labels["outcome"], OWN)} if labels.get("outcome") else {}
+    return own | found

@@ -50,7 +50,7 @@ OPEN_KEYS = frozenset(POOL) - {"costs", "from", "usage", "over", "weights", "sha
 OF_OTHERS = ("sponsor", "approver", "paid_by", "when")
 SECTIONS = {
     "teams": "Teams", "carried_by": "Who carries what is nobody's", "decides": "Which source decides", "owners": "Whose work it is",
-    "facets": "What kind of work it is", "nodes": "Which node a cost line paid for", "reservations": "Promises", "pools": "Pools",
+    "facets": "What kind of work it is", "sizes": "How large work is", "nodes": "Which node a cost line paid for", "reservations": "Promises", "pools": "Pools",
     "adjustments": "Adjustments, in this order", "quotas": "Quotas", "fx": "Exchange rates", "close": "Closing a month",
     "statements": "Statements", "journal": "Journal",
 }  # fmt: skip
@@ -110,6 +110,8 @@ class _Reader:
     def entry(self, key: str, name: str, value: Any) -> str:
         if key == "carried_by":
             return f"{CARRIED[name]} ends with {value}."
+        if key == "sizes":
+            return f"Work that held {value} GPUs or more at once is {name}."
         return team_sentence(name, value) if key == "teams" else pair(name, value)
 
     def pays(self, pool: str) -> bool:
@@ -184,9 +186,8 @@ def owner_sentence(rule: dict[str, Any]) -> str:
 
 
 def facet_sentence(rule: dict[str, Any]) -> str:
-    return (
-        f"Work with {pairs(rule['when'])} has {pairs({name: value for name, value in rule.items() if name != 'when'})}."
-    )
+    sets = {name: value for name, value in rule.items() if name not in ("when", "sure")}
+    return f"Work with {pairs(rule['when'])} has {pairs(sets)}{' (' + rule['sure'] + ')' if 'sure' in rule else ''}."
 
 
 def promise_sentence(rule: dict[str, Any]) -> str:

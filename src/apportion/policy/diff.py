@@ -16,7 +16,8 @@ from apportion.policy.version import order_counts
 Effect = Literal["no effect", "forward", "restates"]
 ABSENT = None  # no key of a policy is ever null, so None stands for "not there"
 OTHER_NAMES = {"policy": "name", "class": "class_", "from": "from_", "blend": "alpha", "by": "method"}
-TOLD = ("policy", "quotas", "statements", "journal")  # sections that no figure depends on
+TOLD = ("policy", "sizes", "quotas", "statements", "journal")  # sections that no figure depends on
+TOLD_OF_RULES = (("adjustments", ("why",)), ("adjustments", ("approver",)), ("facets", ("sure",)))
 ONE_DAY = timedelta(days=1)
 
 
@@ -120,7 +121,7 @@ def _compare_items(path: Path, before: Path, old: list[Any], new: list[Any]) -> 
 def _since(difference: _Difference, old: Policy, new: Policy) -> date | None:
     """The first day whose figures may differ; None where no figure does."""
     path = difference.path
-    told_only = path[0] in TOLD or (path[0] == "adjustments" and path[2:] in (("why",), ("approver",)))
+    told_only = path[0] in TOLD or (path[0], path[2:]) in TOLD_OF_RULES
     if told_only or (not difference.order and _meaning(old, difference.old_path) == _meaning(new, path)):
         return None
     if _is_mode(path) and path[0] == "teams":

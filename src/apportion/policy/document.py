@@ -1,16 +1,17 @@
 """The policy: what was agreed, as one frozen document that knows where each of its rules is written."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 from zoneinfo import available_timezones
 
-from pydantic import BeforeValidator, Field, PlainValidator, PrivateAttr, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, PrivateAttr, WithJsonSchema
 
 from apportion.errors import InputError
 from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.times import zone_named
 from apportion.policy.clause import Clause, nearest, shown, wrong
-from apportion.policy.fields import Day, MeterName, Name
+from apportion.policy.fields import Day, MeterName, Name, NotNegative
 from apportion.policy.finance import Journal, Statements
 from apportion.policy.pools import Basis, Pool
 from apportion.policy.rules import Adjustment, Closing, FacetRule, Fx, NodeRule, OwnerRule, Quota, ReservationRule, Team
@@ -22,6 +23,7 @@ SECTIONS = (
     "decides",
     "owners",
     "facets",
+    "sizes",
     "nodes",
     "reservations",
     "pools",
@@ -57,6 +59,17 @@ def _zone_exists(name: str) -> bool:
     return True
 
 
+def told_apart(sizes: dict[str, Fraction]) -> dict[str, Fraction]:
+    """Sizes, the least first; two that begin alike are one."""
+    for name, least in sizes.items():
+        twin = next((other for other, given in sizes.items() if other != name and given == least), None)
+        if twin is not None:
+            raise wrong(
+                "policy-value", f"{twin!r} and {name!r} begin at the same number", name, hint="keep one of them"
+            )
+    return dict(sorted(sizes.items(), key=lambda pair: pair[1]))
+
+
 Currency = Annotated[
     str, PlainValidator(read_currency), WithJsonSchema({"type": "string", "enum": sorted(MINOR_DIGITS)})
 ]
@@ -66,6 +79,7 @@ Witnesses = Annotated[
     BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
     WithJsonSchema({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
 ]
+Sizes = Annotated[dict[Name, NotNegative], AfterValidator(told_apart)]
 Carried = Literal["_idle", "_unallocated", "_residual", "showback"]
 
 
@@ -99,6 +113,7 @@ class Policy(Clause):
     decides: dict[MeterName, Witnesses] = {}
     owners: tuple[OwnerRule, ...] = ()
     facets: tuple[FacetRule, ...] = ()
+    sizes: Sizes = {}
     nodes: tuple[NodeRule, ...] = ()
     reservations: tuple[ReservationRule, ...] = ()
     pools: dict[Name, Pool] = {}

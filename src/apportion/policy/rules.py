@@ -24,9 +24,10 @@ from apportion.policy.fields import (
     Text,
     in_order,
 )
-from apportion.policy.match import fill
+from apportion.policy.match import fill, labels_in
+from apportion.policy.sureness import Sure, sure_by
 
-FACETS = ("phase", "framework", "model", "experiment", "outcome")
+FACETS = ("phase", "framework", "family", "model", "experiment", "trial", "outcome")
 
 
 Mode = Literal["showback", "chargeback"]
@@ -72,20 +73,27 @@ class OwnerRule(Dated):
 
 
 class FacetRule(Clause):
-    """What the things are that `when` matches; each facet is a template."""
+    """What the things are that `when` matches; each facet is a template. `sure`: how sure that is, by what it reads unless given."""
 
     when: Labels
     phase: Template | None = None
     framework: Template | None = None
+    family: Template | None = None
     model: Template | None = None
     experiment: Template | None = None
+    trial: Template | None = None
     outcome: Template | None = None
+    sure: Sure | None = None
 
     @property
     def sets(self) -> dict[str, str]:
         """The facets that this rule gives, each with its template."""
         given = {name: getattr(self, name) for name in FACETS}
         return {name: template for name, template in given.items() if template is not None}
+
+    def how_sure(self, facet: str) -> Sure:
+        """Of one facet: by what the rule asks for, and what is put into its value."""
+        return self.sure or sure_by({*self.when.keys, *labels_in(self.sets[facet])})
 
     @model_validator(mode="after")
     def sets_something(self) -> Self:

@@ -10,7 +10,14 @@ from apportion.model.rows import MONEY, TEXT, WHOLE, table
 from apportion.reports.statement.shape import Budget, Rule
 
 OWNER = ("cost_centre", "department", "team", "project", "user")
-FACETS = ("phase", "framework", "model", "experiment", "outcome")
+FACETS = (
+    "phase",
+    "framework",
+    "family",
+    "model",
+    "experiment",
+    "outcome",
+)  # trials are runs, which have lines of their own
 KEYS: Mapping[str, tuple[str, ...]] = {
     "cost_centre": ("cost_centre",),
     "department": ("department",),
