@@ -13,10 +13,10 @@ from apportion.model.times import DAY_S, Interval
 from apportion.sources.live import Live, Progress, Sign
 from apportion.sources.outside.web import WEB_SETTINGS, Web
 from apportion.sources.settings import stanza
-from apportion.sources.trackers.runs import MODELS, Naming, Run, delivery, model_of, workloads_of
+from apportion.sources.trackers.runs import NAMING, Naming, Run, delivery, measures_of, model_of, workloads_of
 from apportion.sources.trackers.saved import documents
 
-SETTINGS = (*WEB_SETTINGS, "cluster", "tags", "models")
+SETTINGS = (*WEB_SETTINGS, *NAMING)
 API = "/api/2.0/mlflow"
 PAGE = 1000
 TOGETHER = 100  # experiments in one question
@@ -28,20 +28,14 @@ url = "http://localhost:5000"
 # token = "env:MLFLOW_TRACKING_TOKEN"
 # cluster = "hpc"            # of runs whose tags name none
 # tags = ["dataset"]         # more tags to keep, as ml.tag.dataset
+# tokens = ["tokens_seen"]   # the metric or parameter that counts them; samples likewise
 """
-
-
-def naming_of(settings: Mapping[str, Any]) -> Naming:
-    found = stanza(settings, SETTINGS)
-    return Naming(
-        found.text("name"), found.text("cluster", ""), found.names("tags"), found.names("models", None, MODELS)
-    )
 
 
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery | Progress]:
     """One delivery of the window's runs, or of all runs in saved answers."""
-    naming = naming_of(settings)
     found = stanza(settings, SETTINGS)
+    naming = Naming.of(found)
     if "path" in settings:
         saved = list(documents(found, base, "json"))
         yield from_saved(saved, naming, window)
@@ -106,6 +100,7 @@ def run_of(row: Mapping[str, Any], names: Mapping[str, str], naming: Naming, win
         {str(pair.get("key", "")).lower(): str(pair.get("value", "")) for pair in data.get(part) or ()}
         for part in ("tags", "params")
     )
+    metrics = {str(pair.get("key", "")).lower(): pair.get("value") for pair in data.get("metrics") or ()}
     start = int(info.get("start_time") or 0) // 1000
     end = int(info.get("end_time") or 0) // 1000 or (window.end_s if window else start)
     experiment = str(info.get("experiment_id") or "")
@@ -119,7 +114,8 @@ def run_of(row: Mapping[str, Any], names: Mapping[str, str], naming: Naming, win
         "ml.parent_run": tags.get("mlflow.parentrunid", ""),
         "ml.commit": tags.get("mlflow.source.git.commit", ""),
     }
-    return Run(run_id(row), Interval(start, max(start, end)), labels, tags)
+    measures = measures_of((metrics, params, tags), naming)
+    return Run(run_id(row), Interval(start, max(start, end)), labels, tags, measures)
 
 
 def from_saved(saved: Sequence[tuple[FileDigest, Any]], naming: Naming, window: Interval | None) -> Delivery:
@@ -141,8 +137,8 @@ def from_saved(saved: Sequence[tuple[FileDigest, Any]], naming: Naming, window: 
 
 def probe(settings: Mapping[str, Any], base: Path) -> Iterator[Sign]:
     """Reachable, and do its runs say where they ran?"""
-    naming = naming_of(settings)
     found = stanza(settings, SETTINGS)
+    naming = Naming.of(found)
     if "path" in settings:
         yield Sign("ok", f"{len(list(documents(found, base, 'json')))} saved answers")
         return

@@ -2,12 +2,16 @@
 
 A run may have had several jobs (resumed), and a job several runs (a sweep). Where the runs of a job disagree, all that they say is joined by commas
 and told as a problem: how much of the job each of them took is nothing that a tracker knows.
+
+What a run says of the tokens and samples that it has seen are labels, too: numbers in the order of the runs in `ml.run`, empty where a run says none.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any
 
 import pyarrow as pa
 
@@ -15,8 +19,19 @@ from apportion.errors import Problem
 from apportion.model.delivery import Delivery, FileDigest
 from apportion.model.rows import WORKLOADS
 from apportion.model.times import Interval
+from apportion.sources.settings import Stanza
 
+NAMING = ("cluster", "tags", "models", "tokens", "samples")  # settings
 MODELS = ("model", "model_name", "model_name_or_path", "_name_or_path", "ml.model")
+MEASURES: Mapping[str, tuple[str, ...]] = {  # where each stands, in small letters
+    "tokens": (
+        "tokens", "num_tokens", "total_tokens", "tokens_seen", "train_tokens", "consumed_tokens", "num_input_tokens_seen", "train/tokens",
+        "train/num_input_tokens_seen",
+    ),
+    "samples": (
+        "samples_seen", "consumed_samples", "num_samples_seen", "samples", "num_samples", "examples_seen", "examples", "num_examples", "train/samples",
+    ),
+}  # fmt: skip
 JOB, JOB_CLUSTER = ("slurm.job_id", "slurm_job_id"), ("slurm.cluster", "slurm.cluster_name", "slurm_cluster_name")
 UID, POD, NAMESPACE, POD_CLUSTER = (
     ("k8s.pod_uid", "pod_uid", "k8s.uid"),
@@ -27,6 +42,7 @@ UID, POD, NAMESPACE, POD_CLUSTER = (
 SEVERAL = re.compile(r"[,; ]+")
 DIFFER = ("ml.experiment", "ml.model")
 LONGEST = 1000
+MOST = Decimal(10) ** 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +53,29 @@ class Run:
     life: Interval
     labels: Mapping[str, str]
     tags: Mapping[str, str] = field(default_factory=dict)
+    measures: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How the stanza wants runs read: the cluster of runs that name none, tags to keep, where the model stands."""
+    """How the stanza wants runs read: the cluster of runs that name none, tags to keep, where the model and each measure stand."""
 
     source: str
     cluster: str
     tags: tuple[str, ...]
     models: tuple[str, ...]
+    measures: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MEASURES)
+
+    @classmethod
+    def of(cls, found: Stanza) -> "Naming":
+        measures = {name: found.names(name, None, known) for name, known in MEASURES.items()}
+        return cls(
+            found.text("name"),
+            found.text("cluster", ""),
+            found.names("tags"),
+            found.names("models", None, MODELS),
+            measures,
+        )
 
 
 def first(words: Mapping[str, str], keys: Iterable[str]) -> str:
@@ -55,6 +84,26 @@ def first(words: Mapping[str, str], keys: Iterable[str]) -> str:
 
 def model_of(words: Mapping[str, str], naming: Naming) -> str:
     return first(words, [key.lower() for key in naming.models])
+
+
+def measures_of(said: Sequence[Mapping[str, Any]], naming: Naming) -> dict[str, str]:
+    """The first number under one of the names, of what is looked at first: whole, more than 0, by lower-case key."""
+    found = {}
+    for name, keys in naming.measures.items():
+        numbers = (whole(words.get(key.lower())) for words in said for key in keys)
+        found[name] = next(filter(None, numbers), "")
+    return {name: number for name, number in found.items() if number}
+
+
+def whole(said: Any) -> str:
+    """Trackers keep counts as binary numbers; what is no count at all is left out."""
+    if isinstance(said, bool) or not isinstance(said, str | int | float | Decimal):
+        return ""
+    try:
+        number = Decimal(str(said))
+    except InvalidOperation:
+        return ""
+    return f"{number:.0f}" if number.is_finite() and 1 <= number < MOST else ""
 
 
 def workloads_of(run: Run, naming: Naming) -> list[str]:
@@ -108,7 +157,19 @@ def united(runs: Sequence[Run], naming: Naming) -> dict[str, str]:
         ]
         for key in naming.tags
     }
-    return {key: text for key, text in found.items() if text}
+    return {key: text for key, text in found.items() if text} | measured(runs)
+
+
+def measured(runs: Sequence[Run]) -> dict[str, str]:
+    """`ml.tokens: 500,,700` beside `ml.run: a,b,c`. A list too long to keep is not begun."""
+    names = said(runs, "ml.run")
+    found = {}
+    for measure in sorted({name for run in runs for name in run.measures}):
+        of = {run.labels["ml.run"]: run.measures.get(measure, "") for run in runs if run.labels.get("ml.run")}
+        text = ",".join(of[name] for name in names)
+        if max(len(text), len(",".join(names))) <= LONGEST:
+            found[f"ml.{measure}"] = text
+    return found
 
 
 def said(runs: Sequence[Run], key: str) -> list[str]:

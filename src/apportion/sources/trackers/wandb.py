@@ -15,15 +15,15 @@ from apportion.model.times import DAY_S, Interval, instant_text, parse_instant
 from apportion.sources.live import Live, Progress, Sign
 from apportion.sources.outside.web import WEB_SETTINGS, Web
 from apportion.sources.settings import Stanza, stanza
-from apportion.sources.trackers.runs import MODELS, Naming, Run, delivery, model_of, workloads_of
+from apportion.sources.trackers.runs import NAMING, Naming, Run, delivery, measures_of, model_of, workloads_of
 from apportion.sources.trackers.saved import documents
 
-SETTINGS = (*WEB_SETTINGS, "entity", "projects", "cluster", "tags", "models")
+SETTINGS = (*WEB_SETTINGS, "entity", "projects", *NAMING)
 PAGE = 200
 QUERY = (
     "query Runs($entity: String!, $project: String!, $filters: JSONString, $first: Int, $after: String) {"
     " project(name: $project, entityName: $entity) { runs(filters: $filters, first: $first, after: $after) {"
-    " edges { node { name displayName state config group jobType sweepName createdAt heartbeatAt tags user { username } } }"
+    " edges { node { name displayName state config summaryMetrics group jobType sweepName createdAt heartbeatAt tags user { username } } }"
     " pageInfo { endCursor hasNextPage } } } }"
 )
 STANZA = """\
@@ -37,19 +37,14 @@ path = "runs/*.jsonl"                # exported runs, one a line; or ask the ser
 # entity = "my-team"
 # projects = ["pretraining"]
 # cluster = "hpc"                    # of runs that name none
+# tokens = ["train/tokens"]          # the summary's key that counts them; samples likewise
 """
-
-
-def naming_of(found: Stanza) -> Naming:
-    return Naming(
-        found.text("name"), found.text("cluster", ""), found.names("tags"), found.names("models", None, MODELS)
-    )
 
 
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery | Progress]:
     """One delivery of the window's runs, or of all runs that were exported."""
     found = stanza(settings, SETTINGS)
-    naming = naming_of(found)
+    naming = Naming.of(found)
     if "path" in settings:
         yield exported(found, base, naming, window)
         return
@@ -125,7 +120,8 @@ def run_of(row: Mapping[str, Any], naming: Naming, window: Interval | None) -> R
         "ml.user": str(user.get("username") or "") if isinstance(user, Mapping) else text(row, "user", "username"),
         "ml.model": model_of(tags, naming),
     }
-    return Run(labels["ml.run"], Interval(start, max(start, end)), labels, tags)
+    measures = measures_of((summary_of(row), config), naming)
+    return Run(labels["ml.run"], Interval(start, max(start, end)), labels, tags, measures)
 
 
 def text(row: Mapping[str, Any], *keys: str) -> str:
@@ -137,16 +133,27 @@ def second(row: Mapping[str, Any], *keys: str) -> int:
     return parse_instant(said if said.endswith("Z") or "+" in said else f"{said}Z") if said else 0
 
 
-def config_of(config: Any) -> dict[str, str]:
-    """Plain values by lower-case key; the API wraps each as `{"value": …}` and the whole as text."""
-    if isinstance(config, str):
+def summary_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The last value of each metric, by lower-case key."""
+    found = unpacked(row.get("summaryMetrics") or row.get("summary_metrics") or row.get("summary"))
+    return {str(key).lower(): value for key, value in found.items()}
+
+
+def unpacked(given: Any) -> Mapping[str, Any]:
+    """The API hands objects over as text."""
+    if isinstance(given, str):
         try:
-            config = json.loads(config)
+            given = json.loads(given)
         except ValueError:
-            config = {}
+            return {}
+    return given if isinstance(given, Mapping) else {}
+
+
+def config_of(config: Any) -> dict[str, str]:
+    """Plain values by lower-case key; the API wraps each as `{"value": …}`."""
     plain = {
         key: value.get("value") if isinstance(value, Mapping) and "value" in value else value
-        for key, value in (config or {}).items()
+        for key, value in unpacked(config).items()
     }
     return {str(key).lower(): str(value) for key, value in plain.items() if isinstance(value, str | int)}
 
@@ -185,7 +192,7 @@ def exported(found: Stanza, base: Path, naming: Naming, window: Interval | None)
 def probe(settings: Mapping[str, Any], base: Path) -> Iterator[Sign]:
     """Is there a run, and do runs say where they ran?"""
     found = stanza(settings, SETTINGS)
-    naming = naming_of(found)
+    naming = Naming.of(found)
     if "path" in settings:
         rows = [row for _, values in documents(found, base, "jsonl") for row in values if isinstance(row, Mapping)]
         yield placed(rows, naming, "exported")
