@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from apportion.cli.verb import Answer, Call, verb
+from apportion.cli.worked import facets, runs
 
 
 class Dimension(StrEnum):
@@ -329,6 +330,8 @@ def add_to(app: typer.Typer) -> None:
         pool,
         waste,
         efficiency,
+        facets,
+        runs,
     ):
         verb(group, command.__name__, period=True)(command)
     for command in (live, anomalies):

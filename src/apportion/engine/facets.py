@@ -1,26 +1,16 @@
 """What kind of work it was: the facets of workloads, by the policy's rules, and how sure each is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import pyarrow as pa
 
 from apportion.engine.workloads import Census, asked_labels, combinations, unite
+from apportion.model.facets import FACETS, SURENESS, Fact, Sure
 from apportion.model.times import Interval
 from apportion.policy.document import Policy
 from apportion.policy.match import fill
-from apportion.policy.rules import FACETS
-from apportion.policy.sureness import SURENESS, Sure
 
 OWN: Sure = "stated"  # what a source says of its own work
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One facet of a workload, and how sure it is."""
-
-    value: str
-    sure: Sure
 
 
 def faceted(workloads: pa.Table, policy: Policy, window: Interval) -> pa.Table:

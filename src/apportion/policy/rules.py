@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from apportion.errors import InputError
+from apportion.model.facets import FACETS, Sure
 from apportion.model.meters import METERS, to_base
 from apportion.policy.clause import Clause, wrong
 from apportion.policy.fields import (
@@ -25,10 +26,7 @@ from apportion.policy.fields import (
     in_order,
 )
 from apportion.policy.match import fill, labels_in
-from apportion.policy.sureness import Sure, sure_by
-
-FACETS = ("phase", "framework", "family", "model", "experiment", "trial", "outcome")
-
+from apportion.policy.sureness import sure_by
 
 Mode = Literal["showback", "chargeback"]
 

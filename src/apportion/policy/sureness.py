@@ -1,10 +1,8 @@
 """How sure a facet is: by what its rule reads, unless the rule says it. A rule is as sure as the least sure thing that it reads."""
 
 from collections.abc import Iterable
-from typing import Literal
 
-Sure = Literal["stated", "tracked", "derived", "guessed"]
-SURENESS: tuple[Sure, ...] = ("stated", "tracked", "derived", "guessed")
+from apportion.model.facets import SURENESS, Sure
 
 SET_BY_PEOPLE = ("k8s.label.", "k8s.annotation.", "k8s.namespace_label.", "k8s.owner_label.", "slurm.comment", "tag.")
 OF_TRACKERS = "ml."

@@ -11,7 +11,7 @@ from apportion.sources.settings import Stanza
 
 SETTINGS = (
     "cluster", "kubeconfig", "context", "url", "token", "ca_file", "timeout_s", "retries", "page", "allow_link_local", "labels", "annotations",
-    "usage", "capacity", "reservations", "sharing", "drivers", "reach_hours", "as_of",
+    "usage", "capacity", "reservations", "sharing", "drivers", "reach_hours", "as_of", "commands",
 )  # fmt: skip
 HOLDS = {"false": "none", "true": "all", "claims": "claims"}
 RESERVED = ("kueue", "quota")
@@ -35,6 +35,7 @@ class How:
     drivers: dict[str, str]
     reach_s: int
     as_of_s: int | None
+    commands: bool = False
 
     def needed(self) -> tuple[Kind, ...]:
         """What a delivery would be wrong without; the rest only says more of it."""
@@ -72,6 +73,7 @@ def how_of(found: Stanza) -> How:
         DRIVERS | drivers,
         found.number("reach_hours", 2, 1, 24 * 31) * HOUR_S,
         parse_instant(found.text("as_of"), where=found.where) if "as_of" in found.settings else None,
+        found.flag("commands"),
     )
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from apportion.sources.cells.commands import command_text
 from apportion.sources.kubernetes.boards import model_of
 from apportion.sources.kubernetes.lives import Pod
-from apportion.sources.kubernetes.objects import NAMESPACE, NODE, Moment, get, labels_of, table
+from apportion.sources.kubernetes.objects import NAMESPACE, NODE, Moment, get, labels_of, listed, table
 from apportion.sources.kubernetes.owners import Owner, Owners, run_of
 from apportion.sources.kubernetes.settings import How, chosen
 
@@ -17,6 +18,7 @@ def workload_rows(pods: Iterable[Pod], moment: Moment, how: How) -> Iterator[dic
         kind, run = run_of(pod.found, chain)
         labels = facts(pod, chain, moment, how) | owners.queue_labels(pod.found, chain)
         labels |= {"ml.kind": kind, "ml.run": run} if run else {}
+        labels |= ran(pod) if how.commands else {}
         yield {
             "source": how.source,
             "workload": how.id(pod.uid),
@@ -27,6 +29,14 @@ def workload_rows(pods: Iterable[Pod], moment: Moment, how: How) -> Iterator[dic
             "outcome": pod.outcome,
             "labels": sorted(labels.items()),
         }
+
+
+def ran(pod: Pod) -> dict[str, str]:
+    """Images and commands of its containers; those of sidecars beside them, since nobody says which is which."""
+    containers = [one for one in listed(pod.found, "spec", "containers") if isinstance(one, dict)]
+    images = " ".join(str(one["image"]) for one in containers if one.get("image"))
+    words = [str(word) for one in containers for part in ("command", "args") for word in listed(one, part)]
+    return {key: text for key, text in (("k8s.image", images), ("k8s.command", command_text(words))) if text}
 
 
 def facts(pod: Pod, chain: list[Owner], moment: Moment, how: How) -> dict[str, str]:

@@ -27,6 +27,7 @@ WANTED = (
     "Start", "End", "ElapsedRaw", "Suspended", "State", "ExitCode", "NNodes", "NodeList", "AllocCPUS", "AllocTRES", "ConsumedEnergyRaw",
     "TimelimitRaw", "Restarts", "JobName", "AdminComment", "Comment", "JobIDRaw",
 )  # fmt: skip
+RAN = ("Container", "SubmitLine")  # free text as well, asked for where commands are kept
 IN_EPOCHS = ("env", "TZ=UTC", "SLURM_TIME_FORMAT=%s")
 EVENTS = "format=Cluster,ClusterNodes,NodeName,Start,End,State,TRES,Reason"
 RESERVATIONS = "format=Cluster,Name,TRES,Start,End,Assoc,Flags,ID,NodeNames"
@@ -38,7 +39,7 @@ def read_commands(shell: Shell, window: Interval, how: How, said: Said) -> Itera
     """Fills `said` with what the window touches."""
     said.cluster = how.cluster or config(shell).get("ClusterName", "")
     yield Progress(1, PARTS, "sacct")
-    ask_jobs(shell, window, said)
+    ask_jobs(shell, window, said, RAN if how.commands else ())
     yield Progress(2, PARTS, "suspended jobs")
     ask_suspended(shell, window, said)
     yield Progress(3, PARTS, "nodes")
@@ -66,10 +67,10 @@ def config(shell: Shell) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
-def fields(shell: Shell) -> list[str]:
-    """Those that we want and this Slurm has."""
+def fields(shell: Shell, more: Sequence[str] = ()) -> list[str]:
+    """Those that we want and this Slurm has; `more` before the last, which ends a record."""
     known = {name.casefold() for name in text(shell, "sacct", "-e").split()}
-    return [name for name in WANTED if name.casefold() in known]
+    return [name for name in (*WANTED[:-1], *more, *WANTED[-1:]) if name.casefold() in known]
 
 
 def query(names: Sequence[str], window: Interval, delimiter: str, *more: str) -> list[str]:
@@ -99,10 +100,10 @@ def drawn() -> str:
     return f"\x1f{secrets.token_hex(6)}\x1f"
 
 
-def ask_jobs(shell: Shell, window: Interval, said: Said) -> None:
+def ask_jobs(shell: Shell, window: Interval, said: Said, more: Sequence[str] = ()) -> None:
     delimiter = drawn()
     told = Text("sacct", delimiter=delimiter)
-    out = text(shell, *query(fields(shell), window, delimiter))
+    out = text(shell, *query(fields(shell, more), window, delimiter))
     said.accounting += [("sacct", block) for block in told.blocks([out.removesuffix("\n")])]
     said.problems += [Problem(f"sacct, line {line}", "malformed-row", why) for line, why in told.malformed]
 

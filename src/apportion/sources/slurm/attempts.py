@@ -29,7 +29,7 @@ DURATION = re.compile(r"(?:([0-9]{1,6})-)?(?:([0-9]{1,6}):)?([0-9]{1,6}):([0-9]{
 FEW = 100  # values that are looked at to know how times are written
 KEPT = (  # fields that are read later
     "user", "group", "account", "partition", "qos", "wckey", "reservation", "reservationid", "jobname", "exitcode", "nodelist", "alloccpus", "ncpus",
-    "alloctres", "consumedenergyraw", "restarts", "admincomment", "comment", "first_state",
+    "alloctres", "consumedenergyraw", "restarts", "admincomment", "comment", "first_state", "container", "submitline",
 )  # fmt: skip
 WAITING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT_HOLD")
 

@@ -63,6 +63,8 @@ def row_of(job: Mapping[str, Any]) -> dict[str, str]:
         "restarts": text(number(job.get("restart_cnt"))),
         "admincomment": text(comment.get("administrator")),
         "comment": text(comment.get("job")),
+        "container": text(job.get("container")),
+        "submitline": text(job.get("submit_line")),
     }
 
 

@@ -43,6 +43,7 @@ FIELDS = (
     "jobidraw", "jobid", "cluster", "user", "group", "account", "partition", "qos", "wckey", "reservation", "reservationid", "jobname",
     "submit", "start", "end", "elapsedraw", "elapsed", "suspended", "state", "exitcode", "nodelist", "alloccpus", "ncpus", "nnodes",
     "alloctres", "consumedenergyraw", "timelimitraw", "timelimit", "restarts", "admincomment", "comment",
+    "container", "submitline",
 )  # fmt: skip  # what is read; others are passed over
 
 

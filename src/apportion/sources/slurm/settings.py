@@ -20,6 +20,7 @@ OWN = (
     "sharing",
     "window",
     "api",
+    "commands",
 )
 SETTINGS = tuple(dict.fromkeys((*OWN, *COMMAND_SETTINGS, *WEB_SETTINGS)))
 HELD, FREE = "held", "free"
@@ -41,6 +42,7 @@ class How:
     grace_s: int = 3600
     board: Board = WHOLE
     window: Interval | None = None
+    commands: bool = False
 
 
 def how_of(found: Stanza) -> How:
@@ -58,4 +60,5 @@ def how_of(found: Stanza) -> How:
         grace_s=60 * found.number("grace_minutes", 60, 0, 525_600),
         board=Board(**found.counts("sharing", SCHEMES)),
         window=parse_period(period, found.where).interval(zone) if period else None,
+        commands=found.flag("commands"),
     )

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.rows import LABELS, WORKLOADS
+from apportion.sources.cells.commands import command_column
 from apportion.sources.cells.labels import labels_from_columns, parse
 from apportion.sources.cells.text import text
 from apportion.sources.slurm.attempts import column
@@ -33,6 +34,7 @@ def workloads(
         labels["gpu.model"] = models.take(pa.array(which[first : first + STEP]))
         comment, pairs = comments(column(part, "comment"))
         labels["slurm.comment"] = comment
+        labels |= ran(part) if how.commands else {}
         used = {name: cells for name, cells in labels.items() if cells.null_count < len(cells)}
         made = {
             "source": pa.repeat(pa.scalar(how.source), part.num_rows), "workload": column(part, "id"), "run": column(part, "run"),
@@ -52,6 +54,14 @@ def last_of_each(made: pa.Table) -> pa.Table:
     order = np.lexsort((np.asarray(made["end_s"]), which))
     last = np.append(np.flatnonzero(np.diff(which[order])), len(order) - 1)
     return made.take(pa.array(np.sort(order[last])))
+
+
+def ran(part: pa.Table) -> dict[str, pa.Array]:
+    """What was submitted and the container that it ran in; Slurm keeps both since 21.08."""
+    return {
+        "slurm.command": command_column(column(part, "submitline")),
+        "slurm.image": text(column(part, "container")),
+    }
 
 
 def reservation(part: pa.Table, reserved: dict[str, str]) -> pa.Array:
