@@ -1,4 +1,4 @@
-"""`apportion draft`: propose, list, show, adopt, drop."""
+"""`apportion draft`: propose, list, show, adopt, drop; and rules to start from."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -75,6 +75,16 @@ def drop(
     return Answer(list_sheet((end(call.project(), number, why),), f"Draft {number} is dropped."))
 
 
+def facets(call: Call) -> Answer:  # noqa: ARG001 - the same for every project
+    """Print rules that tell what kind of work it was, to copy and edit.
+
+    Phase, framework, model family, experiment and trial by labels, trackers, commands, images and names; and sizes.
+    """
+    from apportion.verbs.draft import facet_rules
+
+    return Answer(text=facet_rules())
+
+
 def list_sheet(found: "Sequence[Proposal]", title: str) -> "Sheet":
     from apportion.model.times import instant_text
     from apportion.render.sheet import Sheet, Table
@@ -96,4 +106,5 @@ def add_to(app: typer.Typer) -> None:
     verb(group, "show")(show)
     verb(group, "adopt")(adopt)
     verb(group, "drop")(drop)
+    verb(group, "facets", output=False)(facets)
     app.add_typer(group, name="draft")

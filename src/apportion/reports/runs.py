@@ -44,14 +44,14 @@ MEASURED = {"tokens": "per_million_tokens", "samples": "per_thousand_samples"}
 COLUMNS = (
     Column("name", "name", quiet=True),
     Column("owner", "owner", quiet=True),
-    Column("runs", "runs", "count"),
+    Column("runs", "runs", "count", quiet=True),
     Column("attempts", "attempts", "count"),
     Column("succeeded", "succeeded", "count"),
     Column("amount", "amount", "money"),
     *(Column(end, end, "money", quiet=True) for end in ENDS),
     Column("other_ends", "other ends", "money", quiet=True),
-    Column("per_run", "per run", "price"),
-    Column("per_success", "per success", "price"),
+    Column("per_run", "per run", "price", quiet=True),
+    Column("per_success", "per success", "price", quiet=True),
     Column("trials", "trials", "count", quiet=True),
     Column("per_trial", "per trial", "price", quiet=True),
     Column("reporting", "reporting", "count", quiet=True),
@@ -60,6 +60,7 @@ COLUMNS = (
     Column("samples", "samples", "count", quiet=True),
     Column("per_thousand_samples", "per thousand samples", "price", quiet=True),
 )
+OF_SEVERAL = ("runs", "per_run", "per_success")  # a row that is one run need not say
 NOTE = (
     "A run is a job with all its attempts and tasks, and jobs that went on with one run of a tracker; its cost is what they were charged. "
     "A success is a run of which an attempt completed; per success counts what failed, too."
@@ -143,6 +144,8 @@ def of_currency(ledger: Ledger, by: str, columns: Sequence[Column]) -> Section:
     rest = less(worked.posted, worked.charged)
     if rest:
         rows.append({by: NO_WORKLOAD, "amount": rest})
+    if by == "run":
+        rows = [{name: cell for name, cell in row.items() if name not in OF_SEVERAL} for row in rows]
     made = section(worked.currency, worked.posted, columns, rows)
     whole = {**cells(ledger, "", worked.charges), "amount": worked.posted}
     return Section(made.currency, made.bill, made.rows, tuple(whole.get(column.name) for column in columns))

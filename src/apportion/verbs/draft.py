@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from difflib import unified_diff
 from hashlib import sha256
+from importlib import resources
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
@@ -120,6 +121,11 @@ def read_text(file: Path) -> str:
         return file.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ProjectError("no-policy-file", f"{file} cannot be read: {error}", where=str(file)) from error
+
+
+def facet_rules() -> str:
+    """Rules to start from, as the part of a policy that they are."""
+    return resources.files("apportion.verbs.proposing").joinpath("facets.yaml").read_text(encoding="utf-8")
 
 
 def digest(text: str) -> str:
