@@ -3,7 +3,7 @@
 Owner rules may begin and end on any day, so there is one reading of the owners per *season*: a stretch in which the same rules hold.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
@@ -23,6 +23,7 @@ from apportion.model.rows import UNALLOCATED
 from apportion.model.times import Interval, day_start
 from apportion.policy.document import Policy
 from apportion.policy.match import fill
+from apportion.policy.rules import FacetRule
 
 OWN_LABELS = ("outcome", "name", "run", "workload")
 NOBODY = system_owner(UNALLOCATED)
@@ -85,8 +86,25 @@ def merge_rows(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
 
 
 def asked_labels(policy: Policy) -> set[str]:
-    """Every label that some rule of the policy reads from a workload."""
-    keys = {*OWN_LABELS[:1], *owner_labels(policy), *facet_labels(policy)}
+    """Every label that money depends on, of those that a workload has."""
+    return owner_labels(policy) | facet_labels(priced_facets(policy)) | pricing_labels(policy)
+
+
+def told_labels(policy: Policy) -> set[str]:
+    """Those and what is only told of a workload."""
+    return asked_labels(policy) | facet_labels(policy.facets)
+
+
+def priced_facets(policy: Policy) -> tuple[FacetRule, ...]:
+    """The rules of facets that something asks about, as others do of theirs. The rest only tells what work was, and costs a plan nothing."""
+    asked = pricing_labels(policy)
+    while more := facet_labels(rule for rule in policy.facets if asked & rule.sets.keys()) - asked:
+        asked |= more
+    return tuple(rule for rule in policy.facets if asked & rule.sets.keys())
+
+
+def pricing_labels(policy: Policy) -> set[str]:
+    keys = {*OWN_LABELS[:1]}
     for pool in policy.pools.values():
         keys |= pool.usage.keys if pool.usage else set()
         keys |= set(pool.weights)
@@ -102,8 +120,8 @@ def owner_labels(policy: Policy) -> set[str]:
     return {key for rule in rules for key in rule.when.keys | named_in([rule.team, rule.project, rule.user])}
 
 
-def facet_labels(policy: Policy) -> set[str]:
-    return {key for rule in policy.facets for key in rule.when.keys | named_in(rule.sets.values())}
+def facet_labels(rules: Iterable[FacetRule]) -> set[str]:
+    return {key for rule in rules for key in rule.when.keys | named_in(rule.sets.values())}
 
 
 def combinations(workloads: pa.Table, keys: Iterable[str]) -> Combinations:
@@ -171,13 +189,21 @@ def seasons_of(policy: Policy, window: Interval) -> list[Interval]:
 
 
 class Census:
-    """Who everybody is by the rules of one season. Most rules read few labels: what they say is worked out once for all who look alike to them."""
+    """Who everybody is by the rules of one season. Most rules read few labels: what they say is worked out once for all who look alike to them.
 
-    def __init__(self, policy: Policy, interval: Interval, problems: list[Problem]) -> None:
+    `kinds` are the facet rules that count: all of them unless given.
+    """
+
+    def __init__(
+        self, policy: Policy, interval: Interval, problems: list[Problem], kinds: Sequence[FacetRule] | None = None
+    ) -> None:
         self.policy, self.interval, self.problems = policy, interval, problems
+        self.kinds = policy.facets if kinds is None else kinds
         self._owners: dict[Hashable, Owner] = {}
         self._facets: dict[Hashable, dict[str, str]] = {}
-        self._for_owners, self._for_facets = seen_by(owner_labels(policy)), seen_by(facet_labels(policy))
+        self._rules: dict[Hashable, list[FacetRule]] = {}
+        self._for_owners, self._for_facets = seen_by(owner_labels(policy)), seen_by(facet_labels(self.kinds))
+        self._for_rules = seen_by({key for rule in self.kinds for key in rule.when.keys})
 
     def person(self, labels: Mapping[str, str]) -> Person:
         owner = self.owner(labels)
@@ -201,8 +227,15 @@ class Census:
     def facets(self, labels: Mapping[str, str]) -> dict[str, str]:
         seen = self._for_facets(labels)
         if seen not in self._facets:
-            self._facets[seen] = facets_of(labels, self.policy)
+            self._facets[seen] = facets_by(self.rules(labels), labels)
         return self._facets[seen]
+
+    def rules(self, labels: Mapping[str, str]) -> list[FacetRule]:
+        """The facet rules that match. What they put into a facet may be another of each workload; what they ask seldom is."""
+        seen = self._for_rules(labels)
+        if seen not in self._rules:
+            self._rules[seen] = [rule for rule in self.kinds if rule.when.matches(labels)]
+        return self._rules[seen]
 
 
 def seen_by(keys: set[str]) -> Callable[[Mapping[str, str]], Hashable]:
@@ -217,12 +250,15 @@ def seen_by(keys: set[str]) -> Callable[[Mapping[str, str]], Hashable]:
 
 
 def facets_of(labels: Mapping[str, str], policy: Policy) -> dict[str, str]:
-    """The first rule that sets a facet decides it."""
+    return facets_by((rule for rule in policy.facets if rule.when.matches(labels)), labels)
+
+
+def facets_by(rules: Iterable[FacetRule], labels: Mapping[str, str]) -> dict[str, str]:
+    """Of rules that match: the first that sets a facet decides it."""
     found: dict[str, str] = {}
-    for rule in policy.facets:
-        if rule.when.matches(labels):
-            filled = {name: fill(template, labels) for name, template in rule.sets.items()}
-            found = {name: value for name, value in filled.items() if value} | found
+    for rule in rules:
+        filled = {name: fill(template, labels) for name, template in rule.sets.items()}
+        found = {name: value for name, value in filled.items() if value} | found
     return found
 
 
@@ -231,8 +267,9 @@ def read_workforce(workloads: pa.Table, policy: Policy, window: Interval) -> Wor
     found = combinations(united, asked_labels(policy))
     problems: list[Problem] = []
     seasons = []
+    kinds = priced_facets(policy)
     for interval in seasons_of(policy, window):
-        persons = map(Census(policy, interval, problems).person, found.labels)
+        persons = map(Census(policy, interval, problems, kinds).person, found.labels)
         seasons.append(Season(interval, (*persons, Person(NOBODY, {})), found.of_row))
     once = tuple(dict.fromkeys(problems))
     return Workforce(united["workload"].combine_chunks(), tuple(seasons), once)
