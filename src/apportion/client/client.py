@@ -49,7 +49,7 @@ class Client(Wire):
     def report(
         self, name: str, period: str = "", where: Sequence[str] = (), by: str = "", as_of: str = ""
     ) -> shapes.ReportAnswer:
-        """showback, trend, idle, held, coverage, carbon, corrections or efficiency; reconcile, fairness and nodes for those who see all teams."""
+        """showback, trend, idle, held, coverage, carbon, corrections, efficiency, facets or runs; reconcile, fairness and nodes for those who see all teams."""
         query = {"period": period, "where": where, "by": by, "as_of": as_of}
         return shapes.ReportAnswer.model_validate(self.get(f"/reports/{named(name)}", query))
 

@@ -7,6 +7,7 @@ from fastapi import Depends, HTTPException, Path, Query, Request
 from pydantic import StringConstraints
 
 from apportion.client.texts import DAY, MONTH, QUARTER, WITHOUT_NUL, maybe
+from apportion.model.facets import KNOWN
 from apportion.reports.groups import DIMENSIONS
 from apportion.web.ask import Ask, NotThereError
 from apportion.web.door.entering import entered
@@ -85,6 +86,7 @@ ONE_MONTH = Query(
     pattern=maybe(f"{MONTH}|last-month"),
 )
 Filter = Annotated[str, StringConstraints(pattern=rf"^({'|'.join(DIMENSIONS)})=[^\x00]*$", max_length=1100)]
+OfWork = Annotated[str, StringConstraints(pattern=rf"^({'|'.join((*DIMENSIONS, *KNOWN))})=[^\x00]*$", max_length=1100)]
 WHERE = Query(
     description="filters such as team=vision; of one dimension any, of several all must hold", examples=[["pool=h100"]]
 )
@@ -103,12 +105,18 @@ def filtered(
     del period, where, as_of
 
 
+def of_work(period: Annotated[str, PERIOD] = "", where: Annotated[list[OfWork] | None, WHERE] = None) -> None:
+    """The same for work, which facets tell apart, too."""
+    del period, where
+
+
 def of_month(period: Annotated[str, ONE_MONTH] = "") -> None:
     del period
 
 
 FILTERED = Depends(filtered)
 OF_MONTH = Depends(of_month)
+OF_WORK = Depends(of_work)
 Reading = Annotated[Ask, Depends(asking(Deed.read))]
 Whole = Annotated[Ask, Depends(asking(Deed.whole))]
 Admin = Annotated[Ask, Depends(asking(Deed.admin))]

@@ -10,11 +10,14 @@ from apportion.errors import ProjectError
 from apportion.render.json import portable
 from apportion.reports.groups import DIMENSIONS
 from apportion.reports.report import Report
+from apportion.verbs.facets import facets
 from apportion.verbs.fairness import fairness
 from apportion.verbs.nodes import nodes
+from apportion.verbs.periods import label
 from apportion.verbs.reconcile import reconciled
+from apportion.verbs.runs import runs
 from apportion.verbs.settings import nearest
-from apportion.web.api.asked import FILTERED, OF_MONTH, Reading, Whole, about
+from apportion.web.api.asked import FILTERED, OF_MONTH, OF_WORK, Reading, Whole, about
 from apportion.web.ask import Ask
 from apportion.web.computing import efficient
 from apportion.web.viewer import Deed
@@ -31,6 +34,10 @@ BY_OF = {
 }  # fmt: skip
 By = Literal[
     "", "team", "department", "cost_centre", "project", "user", "pool", "component", "reason", "cause", "bill", "day", "month",
+]  # fmt: skip
+Facet = Literal["", "phase", "framework", "family", "model", "experiment", "trial", "size", "outcome"]
+Unit = Literal[
+    "run", "team", "project", "phase", "framework", "family", "model", "experiment", "trial", "size", "outcome",
 ]  # fmt: skip
 Part = Literal["", "bill", "invoice", "service", "day"]
 
@@ -57,6 +64,20 @@ def report_nodes(ask: Whole) -> ReportAnswer:
 def report_efficiency(ask: Reading) -> ReportAnswer:
     """How much of what your teams held was useful, against the month before; of one month."""
     return report_answer(efficient(ask))
+
+
+@router.get("/reports/facets", dependencies=[OF_WORK], **about(Deed.read))
+def report_facets(ask: Reading, by: Annotated[Facet, BY] = "") -> ReportAnswer:
+    """What kind of work the money went to and how sure that is, or the money by one facet; over the teams that you may see."""
+    key = ("facets", label(ask.months), ask.filters, ask.viewer.teams, by)
+    return report_answer(ask.desk.kept(key, lambda: facets(ask.project, ask.months, by, ask.filters, ask.record)))
+
+
+@router.get("/reports/runs", dependencies=[OF_WORK], **about(Deed.read))
+def report_runs(ask: Reading, by: Annotated[Unit, BY] = "run") -> ReportAnswer:
+    """What runs, experiments and trials cost, with what failed; over the teams that you may see."""
+    key = ("runs", label(ask.months), ask.filters, ask.viewer.teams, by)
+    return report_answer(ask.desk.kept(key, lambda: runs(ask.project, ask.months, by, ask.filters, ask.record)))
 
 
 @router.get("/reports/{name}", dependencies=[FILTERED], **about(Deed.read))
