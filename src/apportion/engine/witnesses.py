@@ -121,9 +121,10 @@ def described(workloads: pa.Table, known: pa.Table) -> pa.Table:
         known.select(["loose", "workload"]).rename_columns(["loose", "full"]), "workload", "loose", "inner"
     )
     pairs = pairs.sort_by([("place", "ascending"), ("full", "ascending")])
-    said = workloads.take(pairs["place"]).set_column(
-        workloads.column_names.index("workload"), workloads.schema.field("workload"), pairs["full"].combine_chunks()
-    )
+    said, full = workloads.take(pairs["place"]), pairs["full"].combine_chunks()
+    runs = pc.if_else(pc.equal(said["run"], said["workload"]), full, said["run"])  # a run of its own stays one
+    for name, values in (("workload", full), ("run", runs)):
+        said = said.set_column(said.column_names.index(name), workloads.schema.field(name), values)
     return pa.concat_tables([workloads, said])
 
 

@@ -54,18 +54,22 @@ COLUMNS = (
     Column("per_success", "per success", "price", quiet=True),
     Column("trials", "trials", "count", quiet=True),
     Column("per_trial", "per trial", "price", quiet=True),
-    Column("reporting", "reporting", "count", quiet=True),
     Column("tokens", "tokens", "count", quiet=True),
+    Column("tokens_by", "counted by runs", "count", quiet=True),
     Column("per_million_tokens", "per million tokens", "price", quiet=True),
     Column("samples", "samples", "count", quiet=True),
+    Column("samples_by", "counted by runs", "count", quiet=True),
     Column("per_thousand_samples", "per thousand samples", "price", quiet=True),
 )
-OF_SEVERAL = ("runs", "per_run", "per_success")  # a row that is one run need not say
+OF_SEVERAL = {  # what a row that is one of them need not say
+    "run": ("runs", "per_run", "per_success"),
+    "trial": ("runs", "per_run", "per_success", "trials", "per_trial"),
+}
 NOTE = (
     "A run is a job with all its attempts and tasks, and jobs that went on with one run of a tracker; its cost is what they were charged. "
     "A success is a run of which an attempt completed; per success counts what failed, too."
 )
-REPORTED = "Tokens and samples count where every run of a job reports them and all of it lies inside the months: {} of {} of trackers do."
+REPORTED = "Of {} that trackers know, {} tokens and {} samples. A count is taken where every run of a job has one and all of it lies inside the months."
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,7 @@ def cost_of_runs(record: Record, works: Sequence[Worked], by: str) -> Report:
         sentences.append(sentence(period, ledger))
         reported.append(reporting(ledger))
     title = " ".join(sentences) or f"No work was charged in {period}."
-    notes = (NOTE, *(REPORTED.format(*one) for one in reported if one[1]))
+    notes = (NOTE, *(REPORTED.format(*one) for one in reported if one))
     return Report("runs", title, period, columns, tuple(sections), record.head, record.policies, notes, more={"by": by})
 
 
@@ -144,8 +148,8 @@ def of_currency(ledger: Ledger, by: str, columns: Sequence[Column]) -> Section:
     rest = less(worked.posted, worked.charged)
     if rest:
         rows.append({by: NO_WORKLOAD, "amount": rest})
-    if by == "run":
-        rows = [{name: cell for name, cell in row.items() if name not in OF_SEVERAL} for row in rows]
+    unsaid = OF_SEVERAL.get(by, ())
+    rows = [{name: cell for name, cell in row.items() if name not in unsaid} for row in rows]
     made = section(worked.currency, worked.posted, columns, rows)
     whole = {**cells(ledger, "", worked.charges), "amount": worked.posted}
     return Section(made.currency, made.bill, made.rows, tuple(whole.get(column.name) for column in columns))
@@ -203,19 +207,19 @@ def trial_of(job: Job, team: str) -> tuple[str, str, str]:
 
 def measures(ledger: Ledger, charges: Sequence[Charge]) -> dict[str, Cell]:
     found: dict[str, Cell] = {}
-    reporting = 0
     for measure in MEASURES:
         told = ledger.counted(charges, measure)
         if told.count:
-            found |= {measure: told.count, MEASURED[measure]: each(told.amount, told.count, PER[measure])}
-            reporting = max(reporting, told.reporting)
-    return found | ({"reporting": reporting} if found else {})
+            price = each(told.amount, told.count, PER[measure])
+            found |= {measure: told.count, f"{measure}_by": told.reporting, MEASURED[measure]: price}
+    return found
 
 
-def reporting(ledger: Ledger) -> tuple[int, int]:
-    """How many runs of trackers count, of how many there are."""
-    told = [ledger.counted(ledger.worked.charges, measure).reporting for measure in MEASURES]
-    return max(told), len({name for charge in ledger.worked.charges for name in charge.job.said})
+def reporting(ledger: Ledger) -> tuple[str, ...]:
+    """How many runs of trackers count what, of how many there are; nothing where there is none."""
+    known = len({name for charge in ledger.worked.charges for name in charge.job.said})
+    told = (ledger.counted(ledger.worked.charges, measure).reporting for measure in MEASURES)
+    return (counted(known, "run"), *(counted(count, "counts", "count") for count in told)) if known else ()
 
 
 def sentence(period: str, ledger: Ledger) -> str:
