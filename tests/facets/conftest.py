@@ -3,6 +3,7 @@
 import pytest
 
 from apportion.verbs.project import Project
+from tests.cli.conftest import run as run  # noqa: PLC0414 - a fixture
 from tests.facets import world
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import apportion
-from apportion.model.times import DAY_S, parse_instant
+from apportion.model.times import DAY_S, instant_text, parse_instant
 from apportion.verbs.draft import facet_rules
 from apportion.verbs.project import Project
 from tests.sources import making
@@ -97,7 +97,7 @@ def job_rows() -> list[dict[str, Any]]:
     for number, run, name, account, gpus, hours, state, more in JOBS:
         begin = clock.get(run, 0)
         clock[run] = begin + hours
-        at = [making.instant_text(START + hour * HOUR) for hour in (begin, begin + hours)]
+        at = [instant_text(START + hour * HOUR) for hour in (begin, begin + hours)]
         rows += [
             {"job": f"slurm/hpc/{number}@1", "run": f"slurm/hpc/{run}", "name": name, "node": f"n{place}", "account": account, "start": at[0],
              "end": at[1], "gpus": gpus if gpus <= 8 else gpus // 2, "state": state, "image": "", "command": "", "framework": "", **more}

@@ -117,7 +117,7 @@ def group_of(found: Object) -> str:
     return group if slash else ""
 
 
-CONTAINER = ("name", "resources", "restartPolicy")
+CONTAINER = ("name", "resources", "restartPolicy", "image", "command", "args")
 
 
 def slim(found: Object) -> Object:
