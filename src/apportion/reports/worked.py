@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 from apportion.model.facets import Fact
 from apportion.model.money import NANO, from_nanos
@@ -41,7 +42,7 @@ class Charge:
     amount: Decimal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Worked:
     """The charges of one currency, and all that was posted to the same owners: what is not charged to work is of no workload."""
 
@@ -49,7 +50,7 @@ class Worked:
     posted: Decimal
     charges: tuple[Charge, ...]
 
-    @property
+    @cached_property
     def charged(self) -> Decimal:
         return money(self.charges)
 

@@ -138,7 +138,8 @@ def sizes_of(project: Project, ids: pa.Array, month: Interval, policy: Policy) -
     where = touches(month) & pc.field("meter").isin(list(ACCELERATORS))
     usage = project.books.scan("usage", columns=columns, where=where)
     held = most_held(usage.filter(pc.is_in(usage["workload"], ids)))
-    named = {name: size_of(held.get(name, NOTHING), policy.sizes) for name in ids.to_pylist()}
+    sizes = {most: size_of(most, policy.sizes) for most in {NOTHING, *held.values()}}
+    named = {name: sizes[held.get(name, NOTHING)] for name in ids.to_pylist()}
     return {name: Fact(size, "stated") for name, size in named.items() if size}
 
 
