@@ -14,7 +14,6 @@ from tests.facets.world import HOUR, START
 from tests.trackers.server import Fake, mlflow_run, serving
 from tests.trackers.test_trackers import ask, labels
 
-DAY = Interval(START, START + DAY_S)
 
 
 @pytest.fixture
