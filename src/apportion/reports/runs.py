@@ -41,25 +41,28 @@ ENDS: Mapping[str, tuple[str, ...]] = {
 }
 PER = {"tokens": 1_000_000, "samples": 1_000}
 MEASURED = {"tokens": "per_million_tokens", "samples": "per_thousand_samples"}
-COLUMNS = (
+COLUMNS = (  # those that are asked for first: a narrow terminal leaves out the last
     Column("name", "name", quiet=True),
     Column("owner", "owner", quiet=True),
     Column("runs", "runs", "count", quiet=True),
-    Column("attempts", "attempts", "count"),
     Column("succeeded", "succeeded", "count"),
     Column("amount", "amount", "money"),
-    *(Column(end, end, "money", quiet=True) for end in ENDS),
-    Column("other_ends", "other ends", "money", quiet=True),
     Column("per_run", "per run", "price", quiet=True),
     Column("per_success", "per success", "price", quiet=True),
+    Column("failed", "failed", "money", quiet=True),
+    Column("restarted", "restarted", "money", quiet=True),
     Column("trials", "trials", "count", quiet=True),
     Column("per_trial", "per trial", "price", quiet=True),
     Column("tokens", "tokens", "count", quiet=True),
-    Column("tokens_by", "counted by runs", "count", quiet=True),
     Column("per_million_tokens", "per million tokens", "price", quiet=True),
     Column("samples", "samples", "count", quiet=True),
-    Column("samples_by", "counted by runs", "count", quiet=True),
     Column("per_thousand_samples", "per thousand samples", "price", quiet=True),
+    Column("attempts", "attempts", "count"),
+    *(
+        Column(end, end.replace("_", " "), "money", quiet=True)
+        for end in ("completed", "running", "cancelled", "other_ends")
+    ),
+    *(Column(f"{measure}_by", f"runs that count {measure}", "count", quiet=True) for measure in MEASURES),
 )
 OF_SEVERAL = {  # what a row that is one of them need not say
     "run": ("runs", "per_run", "per_success"),
