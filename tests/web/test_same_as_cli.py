@@ -72,6 +72,12 @@ BESIDE = {
     "/forecast": Beside(
         tuple(f"apportion forecast {who}{more}" for who in ("", "vision ") for more in ("--by pool", "--backtest"))
     ),
+    "/work": Beside(
+        tuple(
+            f"apportion report facets {asked}{NOW}"
+            for asked in ("", "--by phase ", "--where team=vision ", "--by phase --where team=vision ")
+        )
+    ),
     "/live": Beside(
         (LIVE, LIVE_POOLS, f"{LIVE_POOLS} --where team=vision", *(f"{LIVE} --where team={team}" for team in TEAMS))
     ),

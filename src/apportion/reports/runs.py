@@ -44,6 +44,7 @@ MEASURED = {"tokens": "per_million_tokens", "samples": "per_thousand_samples"}
 COLUMNS = (  # those that are asked for first: a narrow terminal leaves out the last
     Column("name", "name", quiet=True),
     Column("owner", "owner", quiet=True),
+    Column("jobs", "jobs", "count", quiet=True),
     Column("runs", "runs", "count", quiet=True),
     Column("succeeded", "succeeded", "count"),
     Column("amount", "amount", "money"),
@@ -155,7 +156,8 @@ def of_currency(ledger: Ledger, by: str, columns: Sequence[Column]) -> Section:
     rows = [{name: cell for name, cell in row.items() if name not in unsaid} for row in rows]
     made = section(worked.currency, worked.posted, columns, rows)
     whole = {**cells(ledger, "", worked.charges), "amount": worked.posted}
-    return Section(made.currency, made.bill, made.rows, tuple(whole.get(column.name) for column in columns))
+    totals = tuple(None if column.name in unsaid else whole.get(column.name) for column in columns)
+    return Section(made.currency, made.bill, made.rows, totals)
 
 
 def label(by: str, key: tuple[str, ...], charges: Sequence[Charge]) -> str:
@@ -177,6 +179,7 @@ def cells(ledger: Ledger, by: str, charges: Sequence[Charge]) -> dict[str, Cell]
     return {
         "name": min(names, default="") if by in ("run", "trial") else None,
         "owner": (min(owners) if len(owners) == 1 else counted(len(owners), "owner")) if by in OWNED else None,
+        "jobs": len({job.run for job in jobs}) if by == "run" else None,
         "runs": len(runs),
         "attempts": len({job.workload for job in jobs}),
         "succeeded": len(done),

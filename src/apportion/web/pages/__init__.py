@@ -30,6 +30,7 @@ from apportion.web.pages import (
     users,
     webhooks,
     whatif,
+    work,
 )
 from apportion.web.routes import Action, Download, Route
 
@@ -44,6 +45,7 @@ PAGES = (
     estimate,
     idle,
     advice,
+    work,
     explain,
     live,
     forecast,
