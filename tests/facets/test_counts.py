@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from apportion.errors import ProjectError
-from apportion.model.times import DAY_S, Interval, instant_text
+from apportion.model.times import instant_text
 from apportion.sources.trackers import mlflow, wandb
 from apportion.sources.trackers.runs import whole
 from tests.facets.world import HOUR, START
 from tests.trackers.server import Fake, mlflow_run, serving
 from tests.trackers.test_trackers import ask, labels
-
 
 
 @pytest.fixture
