@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from apportion.errors import ApportionError, InvariantError, Problem
     from apportion.verbs.adjust import adjust
     from apportion.verbs.adjustments import adjustments
+    from apportion.verbs.advise import advise
     from apportion.verbs.advise import advise, realised
+    from apportion.verbs.anomalies import anomalies
     from apportion.verbs.apply import apply
     from apportion.verbs.audit import audit
     from apportion.verbs.backtest import backtest
@@ -59,7 +61,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "apply", "apply_enforcement", "audit",
+    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "anomalies", "apply", "apply_enforcement", "audit",
     "backtest", "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "enforce", "erase",
     "estimate", "explain", "export_focus", "export_journal", "fairness", "fit", "forecast", "forecast_backtest", "gc", "ingest", "init", "journal",
     "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "prices", "propose", "quotas", "realised", "report", "restore",

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 
 from apportion.books import agreed, deliveries, disputes, ledger, record
 from apportion.books.adding import add
+from apportion.books.acknowledged import Acknowledgements
 from apportion.books.audit import Note, note, note_once, read_latest, read_notes
 from apportion.books.backup import backup
 from apportion.books.booked import read_booked
@@ -79,6 +80,7 @@ class Books:
         self.hooks = Hooks(self.engine)
         self.channels = Channels(self.engine)
         self.budgets = Budgets(self.engine)
+        self.acknowledgements = Acknowledgements(self.engine)
         self.browse = Browse(self.engine)
         self.tokens = Tokens(self.engine)
         self.proposals = Proposals(self.engine)

@@ -220,16 +220,13 @@ def live(
 
 
 def anomalies(call: Call) -> Answer:
-    """Days on which a team spent far more than it usually does.
+    """What is not as usual: spending, prices, idle, failures, the cost of an hour.
 
-    Against its 28 days before and the same weekdays in them; days that are not complete are left out.
+    The same as `apportion anomalies list`.
     """
-    from apportion.render.sheet import report_sheet
-    from apportion.reports.anomaly import anomaly_report
-    from apportion.verbs.anomalies import anomalies as found
-    from apportion.verbs.periods import today
+    from apportion.cli.anomalies import listed
 
-    return Answer(report_sheet(anomaly_report(found(call.project(), today(), call.bar))))
+    return listed(call, every=False)
 
 
 def pools(call: Call) -> Answer:

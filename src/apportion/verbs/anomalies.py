@@ -1,73 +1,86 @@
-"""Days that stand out, of every team: what is posted, and for the running month what is estimated."""
+"""What is not as usual, of teams and pools: looked for in what is posted and, of the running month, in what is estimated. What is known is acknowledged, with a reason."""
 
-from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, timedelta
-from typing import TYPE_CHECKING
+from datetime import date
 
-import pyarrow as pa
-
-from apportion.errors import ApportionError
-from apportion.model.currencies import is_money
-from apportion.model.rows import SYSTEM_OWNERS
-from apportion.model.times import parse_period
-from apportion.reports.anomaly import Anomaly, Spent, stands_out
+from apportion.books.acknowledged import About, Acknowledgement
+from apportion.errors import ApportionError, ProjectError
+from apportion.reports.anomaly.found import Acknowledged, Anomaly
 from apportion.reports.live import Estimate
-from apportion.reports.sums import grouped
+from apportion.verbs.held import Holding, held_in
 from apportion.verbs.live import live
+from apportion.verbs.noticing.failed import failures
+from apportion.verbs.noticing.known import known
+from apportion.verbs.noticing.pools import pools
+from apportion.verbs.noticing.teams import teams
 from apportion.verbs.project import Project
-from apportion.verbs.report import posted_periods
+from apportion.verbs.settings import nearest
 from apportion.verbs.steps import Step, silent
-
-if TYPE_CHECKING:
-    from decimal import Decimal
-
-USED = ("day", "team", "currency", "pool")
 
 
 def anomalies(project: Project, today: date, step: Step = silent) -> list[Anomaly]:
-    """Of the newest month that has something to show, estimated or posted."""
+    """Of the newest month that has something to show, estimated or posted; with who acknowledged them."""
     try:
         running = live(project, today, step)
     except ApportionError:
         running = None
-    return anomalies_beside(project, running)
+    return with_words(anomalies_beside(project, running), project.books.acknowledgements.all(), today)
 
 
-def anomalies_beside(project: Project, running: Estimate | None) -> list[Anomaly]:
-    posted = posted_periods(project)
-    estimated = running is not None and str(running.period) not in posted
-    newest = str(running.period) if running and estimated else max(posted, default="")
-    if not newest:
-        return []
-    month = parse_period(newest)
-    tables = [
-        spending(project, text)
-        for text in (str(month.previous.previous), str(month.previous), newest)
-        if text in posted
-    ]
-    until = month.last_day
-    if running and estimated:
-        if running.complete_to is None:
-            return []
-        tables.append(running.rows.select([*USED, "amount"]))
-        until = running.complete_to
-    days = [month.first_day + timedelta(days=n) for n in range((until - month.first_day).days + 1)]
-    return of_teams(pa.concat_tables(tables), days, estimated=estimated)
+def anomalies_beside(project: Project, running: Estimate | None, held: Holding = held_in) -> list[Anomaly]:
+    """Whatever anybody said of them."""
+    seen = known(project, running, held)
+    return [] if seen is None else [*teams(seen), *pools(seen), *failures(seen)]
 
 
-def spending(project: Project, period: str) -> pa.Table:
-    return project.books.posted(period).select([*USED, "amount"])
+def with_words(found: Sequence[Anomaly], said: Sequence[Acknowledgement], today: date) -> list[Anomaly]:
+    """Each by the name that it was acknowledged by; whether that still holds is another question."""
+    made = []
+    for one in found:
+        own = [word for word in said if word.about.is_same(about_of(one))]
+        if own:
+            holds = own[-1].about.holds_on(today)
+            words = Acknowledged(own[-1].who, own[-1].why, own[-1].at_s, own[-1].about.until)
+            one = replace(one, known_as=own[0].about.id, acknowledged=words if holds else None, told_again=not holds)  # noqa: PLW2901
+        made.append(one)
+    return made
 
 
-def of_teams(rows: pa.Table, days: list[date], *, estimated: bool) -> list[Anomaly]:
-    spent: dict[tuple[str, str], dict[date, dict[str, Decimal]]] = defaultdict(lambda: defaultdict(dict))
-    for (day, team, currency, pool), amount in grouped(rows, USED).items():
-        if team not in SYSTEM_OWNERS and is_money(currency):
-            spent[team, currency][date.fromisoformat(day)][pool] = amount
-    found = [one for (team, currency), own in sorted(spent.items()) for one in told(team, currency, own, days)]
-    return [replace(one, estimated=estimated) for one in found]
+def about_of(one: Anomaly, until: str = "") -> About:
+    return About(one.id, one.kind, one.owner, one.currency, str(one.began), until)
 
 
-def told(team: str, currency: str, spent: Spent, days: list[date]) -> list[Anomaly]:
-    return stands_out(team, currency, spent, [day for day in days if day in spent])
+def acknowledge(project: Project, found: Sequence[Anomaly], name: str, words: tuple[str, str], today: date) -> Anomaly:
+    """Of those `found`, the one called `name`; `words` are why, and until which day it is not told, "" for as long as it lasts."""
+    why, until = (word.strip() for word in words)
+    if not why:
+        raise ProjectError(
+            "no-reason", "an anomaly is acknowledged with a reason", hint='say it: --why "the new model"'
+        )
+    one = find(found, name)
+    said = project.books.acknowledgements.add(about_of(one, day_of(until, today)), why, today)
+    return with_words([one], [said], today)[0]
+
+
+def find(found: Sequence[Anomaly], name: str) -> Anomaly:
+    for one in found:
+        if one.id == name:
+            return one
+    ids = [one.id for one in found]
+    raise ProjectError(
+        "unknown-anomaly", f"nothing is found that is called {name!r}", hint=nearest(name, ids, "anomalies")
+    )
+
+
+def day_of(text: str, today: date) -> str:
+    """A day to come."""
+    if not text:
+        return ""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise ProjectError("invalid-day", f"{text!r} is no day", hint="write it as 2026-12-31") from None
+    if day < today:
+        raise ProjectError("invalid-day", f"{text} is over", hint=f"give a day from {today} on, or none")
+    return str(day)

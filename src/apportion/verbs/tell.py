@@ -12,15 +12,15 @@ import pyarrow.compute as pc
 
 from apportion.books.hooks import News
 from apportion.errors import ApportionError
-from apportion.model.money import GRAIN, plain, to_decimal, to_grains
+from apportion.model.money import GRAIN, for_reading, plain, to_decimal, to_grains
 from apportion.policy.document import Policy
 from apportion.policy.rules import Quota
-from apportion.reports.anomaly import Anomaly
+from apportion.reports.anomaly.found import Anomaly
 from apportion.reports.live import Estimate
 from apportion.reports.quotas import Used
 from apportion.reports.sums import total
 from apportion.verbs.agreement import policy_for
-from apportion.verbs.anomalies import anomalies_beside
+from apportion.verbs.anomalies import anomalies_beside, with_words
 from apportion.verbs.budget import budgets
 from apportion.verbs.live import live
 from apportion.verbs.notify import enrol
@@ -61,7 +61,8 @@ def spending_news(project: Project, today: date, running: Estimate | None) -> It
         made = running or live(project, today)
     except ApportionError:
         made = None  # without usage there is no running month
-    yield from map(anomaly_news, anomalies_beside(project, made))
+    found = with_words(anomalies_beside(project, made), project.books.acknowledgements.all(), today)
+    yield from (anomaly_news(one) for one in found if not one.acknowledged)
     posted = max(posted_periods(project), default="")
     for used in quotas(project, posted) if posted else ():
         yield from quota_news(used, estimated=False)
@@ -75,22 +76,28 @@ def spending_news(project: Project, today: date, running: Estimate | None) -> It
 
 
 def anomaly_news(one: Anomaly) -> News:
+    """Once while it lasts; again where somebody knew of it until a day that is over. Of a pool: for those who see all teams."""
     return News(
         "anomaly.found",
-        f"{one.day} {one.team} {one.currency}",
+        f"{one.id}, {one.kind} of {one.owner} since {one.began}" + (", again" if one.told_again else ""),
         {
+            "anomaly": one.id,
+            "kind": one.kind,
             "team": one.team,
-            "day": str(one.day),
+            "day": str(one.began),
+            "until": str(one.until),
             "currency": one.currency,
-            "amount": plain(one.amount),
-            "usual": plain(one.usual),
-            "above": plain(one.above),
+            "amount": plain(for_reading(one.now)),
+            "usual": plain(for_reading(one.before)),
+            "above": plain(one.meant),
+            "causes": {name: plain(amount) for name, amount in one.causes.items()},
             "pool": one.pool,
             "estimated": one.estimated,
             "text": one.sentence,
-            "link": f"/teams/{one.team}?period={one.day:%Y-%m}",
+            "link": f"/anomalies?id={one.id}",
         },
         team=one.team,
+        of_all=one.is_of_pool,
     )
 
 

@@ -4,10 +4,14 @@ from collections.abc import Hashable
 from dataclasses import replace
 from hashlib import sha256
 
+import pyarrow.compute as pc
+
 from apportion.books.shapes import PLAN
-from apportion.reports.anomaly import Anomaly
+from apportion.errors import ApportionError
+from apportion.model.times import parse_period
+from apportion.reports.anomaly.found import Anomaly
 from apportion.reports.live import Estimate, SourceReach, narrowed
-from apportion.verbs.anomalies import anomalies_beside
+from apportion.verbs.anomalies import anomalies_beside, with_words
 from apportion.verbs.live import live
 from apportion.verbs.periods import today
 from apportion.verbs.report import read_filters
@@ -44,10 +48,30 @@ def estimate(ask: Ask) -> Estimate:
 
 
 def anomalies(ask: Ask) -> list[Anomaly]:
-    """Days that stand out, of teams that the viewer may see. What was credited or corrected counts too, so they are kept by where the books stand."""
-    desk = ask.desk
-    found = desk.kept("anomalies", lambda: anomalies_beside(desk.project, whole_estimate(desk)))
-    return [one for one in found if ask.viewer.sees(one.team)]
+    """Of teams that the viewer may see, and of pools that charge them. What was credited or corrected counts too: they are kept by where the books stand."""
+    desk, day = ask.desk, today()
+    found = desk.kept("anomalies", lambda: anomalies_beside(desk.project, running(desk), desk.held_in))
+    own = [one for one in found if sees(ask, one)]
+    return with_words(own, desk.books.acknowledgements.all(), day)
+
+
+def running(desk: Desk) -> Estimate | None:
+    try:
+        return whole_estimate(desk)
+    except ApportionError:
+        return None  # without usage there is no running month
+
+
+def sees(ask: Ask, one: Anomaly) -> bool:
+    """A pool's price and idle name no team, and are for those who are charged for it."""
+    if not one.is_of_pool or ask.viewer.teams is None:
+        return ask.viewer.teams is None or ask.viewer.sees(one.owner)
+    return one.owner in ask.desk.kept(("own pools", ask.viewer.teams), lambda: own_pools(ask))
+
+
+def own_pools(ask: Ask) -> frozenset[str]:
+    months = [parse_period(month) for month in sorted(ask.known_months)[-2:]]
+    return frozenset(pc.unique(ask.record(ask.project, months).posted["pool"]).to_pylist()) if months else frozenset()
 
 
 def state(ask: Ask) -> str:

@@ -1,0 +1,6 @@
+"""What is not as usual, and why: one test for days (`spikes`), one for levels (`levels`), one for failures (`failures`), what each means in money (`weighing`),
+its causes to the last digit (`causes`), and how it is told (`found`, `report`).
+
+Quiet by default: what has happened in the weeks before, or is no more than chance, is not told. Thresholds are named in the files and told in
+docs/how-to/find-anomalies.md; `tests/anomalies` keeps what they find and how seldom they are wrong, on planted months and on traces of real clusters.
+"""

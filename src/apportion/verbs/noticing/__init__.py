@@ -1,0 +1,1 @@
+"""What noticing takes: reading four months of the record (`known`), and a file for what each kind is looked for in."""
