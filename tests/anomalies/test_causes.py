@@ -63,11 +63,11 @@ def test_use_is_split_by_the_shapley_value() -> None:
     chance = random.Random(3)
     for _ in range(20):
         pools = ["a", "b", "c"]
-        sides = [
+        before, now = (
             side({pool: chance.randrange(1, 900) for pool in pools}, {pool: chance.randrange(1, 90) for pool in pools})
             for _ in range(2)
-        ]
-        assert of_use(*sides, pools) == shapley(*sides, pools)
+        )
+        assert of_use(before, now, pools) == shapley(before, now, pools)
 
 
 def test_they_add_up_to_the_last_digit_whatever_happened() -> None:

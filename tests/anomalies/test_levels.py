@@ -1,4 +1,4 @@
-"""Steps of 30 percent are found within days and told once; restless days, weekends and wild days are no news. Seeds are others than thresholds were chosen with."""
+"""Steps of 30 percent are found within days and told once; restless days, weekends and wild days are no news. Thresholds were chosen with other seeds."""
 
 import math
 

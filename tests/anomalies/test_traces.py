@@ -65,7 +65,7 @@ def test_at_most_one_alarm_per_team_and_quarter(trace: str) -> None:
         known = Counter(quarter(daily.day(place)) for place in range(len(daily)))
         lines += [f"{team}, {name}, {days}, {told[name]}" for name, days in sorted(known.items())]
         assert max(told.values(), default=0) <= 1, (team, told)
-    print("\n".join(lines))  # noqa: T201 - the table, for whoever asks for it with -s
+    print("\n".join(lines))
 
 
 def is_steady(daily: Daily, at: int) -> bool:

@@ -3,8 +3,10 @@
 import json
 import sqlite3
 import tarfile
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from apportion.books import hooks as books_hooks
 from apportion.books.hooks import EVENTS, News
 from apportion.books.open import restore
 from apportion.errors import ApportionError
-from apportion.reports.anomaly import Anomaly
+from apportion.reports.anomaly.found import Anomaly
 from apportion.sources.outside.addresses import is_private
 from apportion.verbs import hooks
 from apportion.verbs.hooks import add_hook, deliver, hook_rows, try_hook, wait_s
@@ -33,6 +35,10 @@ def close(project: Project) -> None:
 
 def news(about: str, team: str = "") -> News:
     return News("period.closed", about, {"about": about}, team=team)
+
+
+def anomaly(owner: str) -> Anomaly:
+    return Anomaly("spend", owner, "USD", "day", TODAY, TODAY, Fraction(100), Fraction(900), Decimal(800))
 
 
 def test_a_close_is_told_signed_with_what_each_team_owes(project: Project, receiver: Receiver) -> None:
@@ -74,9 +80,9 @@ def test_a_close_that_fails_tells_nobody_and_a_close_always_tells(
 def test_a_hook_of_one_team_learns_nothing_of_another(project: Project, receiver: Receiver) -> None:
     add_hook(project, receiver.address, teams=["vision"])
     close(project)
-    found = Anomaly("zebra", TODAY, "USD", Decimal(900), Decimal(100), "gpus", Decimal(800))
-    own = Anomaly("vision", TODAY, "USD", Decimal(900), Decimal(100), "gpus", Decimal(800))
-    project.books.hooks.tell([anomaly_news(found), anomaly_news(own), news("secret of zebra", "zebra")])
+    pool = replace(anomaly("gpus"), kind="idle")
+    project.books.hooks.tell([anomaly_news(anomaly(team)) for team in ("zebra", "vision")])
+    project.books.hooks.tell([anomaly_news(pool), news("secret of zebra", "zebra")])
     deliver(project)
     assert [body["event"] for body in receiver.bodies] == ["period.closed", "statement.issued", "anomaly.found"]
     assert [row["team"] for row in receiver.bodies[0]["teams"]] == ["vision"]
@@ -149,13 +155,13 @@ def test_one_process_at_a_time(project: Project, receiver: Receiver) -> None:
 
 def test_the_same_is_told_once_and_only_what_was_asked_for(project: Project, receiver: Receiver) -> None:
     add_hook(project, receiver.address, events=["anomaly.found"])
-    one = anomaly_news(Anomaly("vision", TODAY, "USD", Decimal(900), Decimal(100), "gpus", Decimal(800)))
+    one = anomaly_news(anomaly("vision"))
     assert project.books.hooks.tell([one, one, news("no")]) == 1
     assert project.books.hooks.tell([one]) == 0
     close(project)
     assert [one.event for one in deliver(project)] == ["anomaly.found"]
     assert receiver.bodies[0]["amount"] == "900"
-    assert "above its usual 100.00 USD" in receiver.bodies[0]["text"]
+    assert "against 100.00 USD on such days before: 800.00 USD more" in receiver.bodies[0]["text"]
 
 
 def test_each_mark_of_a_quota_is_told_once_a_period(project: Project, receiver: Receiver) -> None:

@@ -25,6 +25,7 @@ HARMLESS = {
     "pool": "gpus",
     "token": "0123456789",
     "hook": "0123456789",
+    "anomaly": "0123456789",
     "version": "file",
     "cursor": "",
     "level": "",
@@ -73,6 +74,7 @@ BUDGET = {"team": "{team}", "project": "{project}", "amount": "100", "since": "2
 HOOK = {"what": "add", "url": "https://127.0.0.1/", "events": "posted", "teams": "{team}"}
 FORMS: dict[tuple[str, str], dict[str, str]] = {
     ("POST", "/quotas/budget"): BUDGET,
+    ("POST", "/anomalies"): {"id": "{run}", "why": "known"},
     ("POST", "/disputes"): DOUBT,
     ("POST", "/disputes/{number}/say"): {"text": "we wonder"},
     ("POST", "/disputes/{number}/settle"): SETTLED,
@@ -90,6 +92,7 @@ FORMS: dict[tuple[str, str], dict[str, str]] = {
     ("POST", "/admin/tokens"): GRANT,
     ("POST", "/admin/tokens/revoke"): {"token": "{run}"},
     ("POST", "/admin/webhooks"): HOOK,
+    ("POST", "/api/v1/anomalies/{anomaly}/acknowledgement"): {"why": "known"},
     ("POST", "/api/v1/disputes"): DOUBT,
     ("POST", "/api/v1/disputes/{number}/notes"): {"text": "we wonder"},
     ("POST", "/api/v1/disputes/{number}/settlement"): SETTLED,

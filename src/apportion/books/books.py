@@ -10,8 +10,8 @@ import pyarrow.dataset as ds
 from sqlalchemy import func, select
 
 from apportion.books import agreed, deliveries, disputes, ledger, record
-from apportion.books.adding import add
 from apportion.books.acknowledged import Acknowledgements
+from apportion.books.adding import add
 from apportion.books.audit import Note, note, note_once, read_latest, read_notes
 from apportion.books.backup import backup
 from apportion.books.booked import read_booked

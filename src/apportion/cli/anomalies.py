@@ -13,7 +13,7 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="As the list names it.")]
 
 def list_(
     call: Call,
-    every: Annotated[bool, typer.Option("--all", help="Those that were acknowledged, too.")] = False,  # noqa: FBT002 - an option
+    every: Annotated[bool, typer.Option("--all", help="Those that were acknowledged, too.")] = False,
 ) -> Answer:
     """What is not as usual, by team and pool, with what it meant and why.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
+from apportion.client import agreed, anomalies, estimates, record, shapes
 from apportion.client import agreed, estimates, record, reviews, shapes
 from apportion.client.rows import Table, Timed
 from apportion.client.shapes import Listed, Shape
@@ -169,6 +170,19 @@ class Client(Wire):
     def advice(self, period: str = "", kind: str = "") -> shapes.ReportAnswer:
         """What was wasted, what acting on it would save, who can and how."""
         return shapes.ReportAnswer.model_validate(self.get("/advice", {"period": period, "kind": kind}))
+
+    def anomalies(self) -> Iterator[anomalies.Anomaly]:
+        """What is not as usual, the oldest first; those that were acknowledged, too."""
+        return self._each("/anomalies", anomalies.Anomaly, {})
+
+    def anomaly(self, anomaly: str) -> anomalies.Anomaly:
+        return anomalies.Anomaly.model_validate(self.get(f"/anomalies/{named(anomaly)}"))
+
+    def acknowledge(self, anomaly: str, why: str, until: str = "") -> anomalies.Anomaly:
+        """Nothing is told of it while it lasts, or until a day."""
+        given = anomalies.AcknowledgementWish(why=why, until=until)
+        made = self.post(f"/anomalies/{named(anomaly)}/acknowledgement", given.model_dump())
+        return anomalies.Anomaly.model_validate(made)
 
     def estimate(self, job: estimates.EstimateWish) -> estimates.Estimated:
         """What a job would cost before it runs."""

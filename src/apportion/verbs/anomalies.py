@@ -1,4 +1,4 @@
-"""What is not as usual, of teams and pools: looked for in what is posted and, of the running month, in what is estimated. What is known is acknowledged, with a reason."""
+"""What is not as usual, of teams and pools, in what is posted and in what is estimated of the running month. What is known is acknowledged, with a reason."""
 
 from collections.abc import Sequence
 from dataclasses import replace

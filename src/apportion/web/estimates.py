@@ -51,7 +51,7 @@ def anomalies(ask: Ask) -> list[Anomaly]:
     """Of teams that the viewer may see, and of pools that charge them. What was credited or corrected counts too: they are kept by where the books stand."""
     desk, day = ask.desk, today()
     found = desk.kept("anomalies", lambda: anomalies_beside(desk.project, running(desk), desk.held_in))
-    own = [one for one in found if sees(ask, one)]
+    own = [one if ask.viewer.teams is None else seen(one) for one in found if sees(ask, one)]
     return with_words(own, desk.books.acknowledgements.all(), day)
 
 
@@ -67,6 +67,11 @@ def sees(ask: Ask, one: Anomaly) -> bool:
     if not one.is_of_pool or ask.viewer.teams is None:
         return ask.viewer.teams is None or ask.viewer.sees(one.owner)
     return one.owner in ask.desk.kept(("own pools", ask.viewer.teams), lambda: own_pools(ask))
+
+
+def seen(one: Anomaly) -> Anomaly:
+    """What all teams of a pool pay together is for those who see all teams."""
+    return one.without_money() if one.is_of_pool else one
 
 
 def own_pools(ask: Ask) -> frozenset[str]:

@@ -29,7 +29,7 @@ ABSENT = frozenset({
 })  # fmt: skip
 CONFLICT = frozenset({
     "dispute-open", "dispute-settled", "nothing-left", "period-closed", "inputs-moved", "policy-moved", "engine-changed", "run-conflict", "push-conflict",
-    "draft-ended", "draft-outdated", "same-policy", "webhook-ended", "credit-too-large", "same-owner", "no-money", "no-draft",
+    "draft-ended", "draft-outdated", "same-policy", "webhook-ended", "credit-too-large", "same-owner", "no-money", "no-draft", "already-acknowledged",
 })  # fmt: skip
 NOT_READY = frozenset({  # nothing that the caller could put right
     "no-project", "unreadable-project", "invalid-toml", "unknown-key", "wrong-kind", "unknown-engine", "incomplete-source", "double-source", "no-policy-file",

@@ -1,7 +1,7 @@
 """What was found: of whom, since when, what it was and what it is, what it meant in money so far, and why. In one sentence, too."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -84,6 +84,10 @@ class Anomaly:
         """The one that it is about, or that most of it is in."""
         return self.owner if self.is_of_pool else next((one.name for one in self.leaders if one.what == "pool"), "")
 
+    def without_money(self) -> "Anomaly":
+        """For those who may not know what others of the pool pay."""
+        return replace(self, meant=Decimal(0), causes={}, leaders=())
+
     @property
     def state(self) -> str:
         return "acknowledged" if self.acknowledged else "over" if self.is_over else "lasting"
@@ -97,7 +101,8 @@ class Anomaly:
     def sentence(self) -> str:
         """`vision spends 812.00 USD (+34.4 %) a day since 2026-11-03, against 604.10 USD before: 1,455.30 USD more, most of it volume (1,200.00 USD).`"""
         said = " (estimated)" if self.estimated else ""
-        return f"{SAYING[self.kind, self.shape == DAY].format(**self.words)}: {shown(self.meant, self.currency)} more{self.why}{said}."
+        money = f": {shown(self.meant, self.currency)} more{self.why}" if self.meant else ""
+        return f"{SAYING[self.kind, self.shape == DAY].format(**self.words)}{money}{said}."
 
     @property
     def words(self) -> dict[str, str]:

@@ -89,7 +89,9 @@ def value_of(one: Anomaly) -> dict[str, object]:
 def cause_report(one: Anomaly) -> Report:
     """The causes of one, adding up to what it meant; beside them what most of it is in, which does not add up."""
     columns = (Column("cause", "cause"), Column("meaning", "meaning"), Column("amount", "amount", "money"))
-    rows = [{"cause": name, "meaning": MEANING.get(name, ""), "amount": amount} for name, amount in one.causes.items()]
+    rows: list[Mapping[str, Cell]] = [
+        {"cause": name, "meaning": MEANING.get(name, ""), "amount": amount} for name, amount in one.causes.items()
+    ]
     made = section(one.currency, one.meant, columns, rows)
     notes = [f"{lead.what} {lead.name}: {shown(lead.above, one.currency)} more than before." for lead in one.leaders]
     notes += [folded(one)] if one.acknowledged else []

@@ -166,8 +166,8 @@ def sides(
             money[pool, driver_of(reason, "", "")] += attos(amount) * weights.get(date.fromisoformat(day), 0)
         counted: dict[str, Fraction] = defaultdict(Fraction)
         units: dict[str, str] = {}
-        for day, pool, unit, amount in hours():
-            counted[pool] += amount * weights.get(day, 0)
+        for at, pool, unit, held in hours():
+            counted[pool] += held * weights.get(at, 0)
             units[pool] = unit
         made.append(Side(dict(money), dict(counted), units))
     return made[0], made[1]

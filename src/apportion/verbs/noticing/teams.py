@@ -14,6 +14,7 @@ from apportion.reports.anomaly.daily import Daily, rates, spending
 from apportion.reports.anomaly.found import DAY, STEP, Anomaly
 from apportion.reports.anomaly.levels import Step, steps
 from apportion.reports.anomaly.spikes import spikes
+from apportion.reports.held import HOUR_S
 from apportion.reports.sums import grouped
 from apportion.verbs.noticing.known import (
     LEAST,
@@ -81,7 +82,8 @@ def weighed_spending(seen: Known, whose: tuple[str, str], some: Window, step: St
     yield Anomaly(
         "spend", team, currency, shape, some.began, some.last,
         before.whole / days / 10**18, now.whole / days / 10**18, meant, causes_of(before, now),
-        (*leaders(seen, rows, some, team), *leading_run(charged(seen, some, team), some)), is_over=step.is_over and shape == STEP, estimated=is_estimated(seen, some),
+        (*leaders(seen, rows, some, team), *leading_run(charged(seen, some, team), some)),
+        is_over=step.is_over and shape == STEP, estimated=is_estimated(seen, some),
     )  # fmt: skip
 
 
@@ -101,22 +103,33 @@ def paid(seen: Known) -> Iterator[Anomaly]:
     if until is None:
         return
     pools = {(currency, pool) for (_, _, currency, pool), (unit, _) in seen.hours.items() if unit == UNIT}
-    counted: dict[tuple[str, str], dict[date, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
-    for (day, team, currency, pool), (_, amount) in seen.hours.items():
-        if (currency, pool) in pools and day <= until:
-            counted[team, currency][day] += amount
-    sums: dict[tuple[str, str], dict[date, int]] = defaultdict(lambda: defaultdict(int))
-    for (team, currency, pool, day), amount in grouped(seen.rows, ("team", "currency", "pool", "day")).items():
-        if (currency, pool) in pools:
-            sums[team, currency][date.fromisoformat(day)] += attos(amount) // MICRO
-    for (team, currency), own in sorted(counted.items()):
-        if team in SYSTEM_OWNERS or not any(own.values()):
+    money = money_in(seen, pools)
+    for (team, currency), seconds in sorted(seconds_in(seen, pools, until).items()):
+        if team in SYSTEM_OWNERS or not any(seconds.values()):
             continue
-        daily = rates(sums[team, currency], {day: round(amount * 3600) for day, amount in own.items()}, until)
+        daily = rates(money[team, currency], seconds, until)
         for step in steps(daily, looked_from(seen, daily)):
             if is_shown(seen, daily, step.last):
                 some = window(daily, step.began, step.last)
                 yield from weighed_hours(seen, (team, currency), some, step, {pool for _, pool in pools})
+
+
+def seconds_in(seen: Known, pools: set[tuple[str, str]], until: date) -> dict[tuple[str, str], dict[date, int]]:
+    """Held of some pools, by team and currency."""
+    sums: dict[tuple[str, str], dict[date, int]] = defaultdict(lambda: defaultdict(int))
+    for (day, team, currency, pool), (_, amount) in seen.hours.items():
+        if (currency, pool) in pools and day <= until:
+            sums[team, currency][day] += round(amount * HOUR_S)
+    return sums
+
+
+def money_in(seen: Known, pools: set[tuple[str, str]]) -> dict[tuple[str, str], dict[date, int]]:
+    """All that is posted of some pools, by team and currency."""
+    sums: dict[tuple[str, str], dict[date, int]] = defaultdict(lambda: defaultdict(int))
+    for (team, currency, pool, day), amount in grouped(seen.rows, ("team", "currency", "pool", "day")).items():
+        if (currency, pool) in pools:
+            sums[team, currency][date.fromisoformat(day)] += attos(amount) // MICRO
+    return sums
 
 
 def weighed_hours(seen: Known, whose: tuple[str, str], some: Window, step: Step, pools: set[str]) -> Iterator[Anomaly]:

@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from apportion.web.api import (
     adjustments,
     advice,
+    anomalies,
     budgets,
     disputes,
     drafts,
@@ -30,7 +31,7 @@ from apportion.web.api import (
 
 ROOMS = (
     me, tokens, periods, reports, advice, owners, runs, search, explain, estimates, prices, forecasts, ledger, statements, disputes,
-    adjustments, budgets, policies, drafts, reviews, health, webhooks, usage,
+    adjustments, anomalies, budgets, policies, drafts, reviews, health, webhooks, usage,
 )  # fmt: skip
 API = APIRouter(prefix="/api/v1", generate_unique_id_function=lambda route: route.name)
 for room in ROOMS:

@@ -1,10 +1,8 @@
 """`/live`: what does the running month come to so far?"""
 
-from apportion.errors import ApportionError
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.render.chart import colours, number, stacked_days
 from apportion.render.sheet import Table, report_sheet
-from apportion.reports.anomaly import anomaly_report
 from apportion.reports.completeness import INCOMPLETE
 from apportion.reports.live import BILLED, Estimate, by_day, live_report, price_text, projected
 from apportion.reports.report import Column, Report
@@ -12,9 +10,10 @@ from apportion.reports.sums import total
 from apportion.reports.words import shown
 from apportion.web.ask import Ask, at
 from apportion.web.completeness import stated
-from apportion.web.estimates import anomalies, estimate, state
+from apportion.web.estimates import estimate, state
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Figures, Page, Rows
+from apportion.web.pages import anomalies
 from apportion.web.pages.overview import team_order
 from apportion.web.routes import Route
 from apportion.web.tables import folded, in_order, spread
@@ -33,7 +32,7 @@ def live(ask: Ask) -> Page:
             teams(ask, report_sheet(by_team).tables[n]),
             pools(ask, made, by_pool, n),
         ]
-    blocks += anomaly_block(ask)
+    blocks += anomalies.told(ask)
     if len(made.sources) > 1:
         blocks.append(sources(made))
     flags = "".join(f" --where {one}" for one in ask.filters)
@@ -156,27 +155,6 @@ def sources(made: Estimate) -> Rows:
     columns = (Column("source", "source"), Column("complete_to", "complete to"))
     rows = tuple((one.source, str(one.complete_to or "no day yet")) for one in made.sources)
     return Rows(Table(columns, rows), "How far the data reaches")
-
-
-def anomaly_block(ask: Ask) -> tuple[Block, ...]:
-    """Days that stand out, or nothing."""
-    try:
-        found = anomalies(ask)
-    except ApportionError:
-        return ()
-    if not found:
-        return ()
-    made = anomaly_report(found)
-    [table, *_] = report_sheet(made).tables
-    days = [str(row[0]) for row in table.rows]
-    links = {
-        "day": [
-            ask.link("/ledger", period=day[:7], where=[f"team={row[1]}", f"day={day}"])
-            for day, row in zip(days, table.rows, strict=True)
-        ],
-        "team": [ask.link(at("/teams", str(row[1]))) for row in table.rows],
-    }
-    return (Rows(table, made.title.removesuffix("."), links=links, tones=["warn" for _ in table.rows]),)
 
 
 ROUTES = (Route("/live", live, entry=Entry("Live", "/live", "l"), state=state),)
