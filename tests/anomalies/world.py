@@ -10,6 +10,7 @@ In October five things change, each of another kind:
 """
 
 import random
+import shutil
 from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
@@ -112,9 +113,9 @@ def jobs() -> Iterator[str]:
                 yield f"{name},{name},{team},{project},{team}-user,{pool},{gpus},{day}T00:00:00Z,{end},{'FAILED' if fails else 'COMPLETED'}"
 
 
-def bill() -> Iterator[str]:
+def bill(*months: str) -> Iterator[str]:
     yield HEAD
-    for day in days():
+    for day in (day for day in days() if f"{day:%Y-%m}" in months):
         first = day.replace(day=1)
         after = (first + timedelta(days=32)).replace(day=1)
         times = f"{first}T00:00:00Z,{after}T00:00:00Z,{day}T00:00:00Z,{day + timedelta(days=1)}T00:00:00Z"
@@ -130,16 +131,33 @@ def nodes() -> Iterator[str]:
         yield f"{pool},gpu,{FIRST}T00:00:00Z,{end}T00:00:00Z,{amount}"
 
 
-def make(folder: Path) -> Project:
-    folder.mkdir(parents=True, exist_ok=True)
-    texts = {"acme.csv": bill(), "jobs.csv": jobs(), "nodes.csv": nodes()}
+def make(folder: Path) -> tuple[Project, Project]:
+    """As it was while October ran and had no bill, and with October posted."""
+    before = folder / "before"
+    before.mkdir(parents=True)
+    texts = {"acme.csv": bill(*MONTHS[:-1]), "jobs.csv": jobs(), "nodes.csv": nodes()}
     for name, lines in texts.items():
-        (folder / name).write_text("\n".join([*lines, ""]), "utf-8")
-    (folder / "apportion.toml").write_text(SETTINGS, "utf-8")
-    (folder / "policy.yaml").write_text(POLICY, "utf-8")
-    project = apportion.open_project(folder)
+        (before / name).write_text("\n".join([*lines, ""]), "utf-8")
+    (before / "apportion.toml").write_text(SETTINGS, "utf-8")
+    (before / "policy.yaml").write_text(POLICY, "utf-8")
+    project = apportion.open_project(before)
     assert [one.problems for one in apportion.ingest(project)] == [(), (), ()]
-    for month in MONTHS:
+    post(project, *MONTHS[:-1])
+    shutil.copytree(before, folder / "after")
+    (folder / "after" / "acme.csv").write_text("\n".join([*bill(*MONTHS), ""]), "utf-8")
+    after = apportion.open_project(folder / "after")
+    apportion.ingest(after)
+    post(after, MONTHS[-1])
+    return project, after
+
+
+def post(project: Project, *months: str) -> None:
+    for month in months:
         apportion.plan(project, month)
         apportion.apply(project, month)
-    return project
+
+
+def copied(project: Project, folder: Path) -> Project:
+    """Books of one's own, to write in."""
+    shutil.copytree(project.folder, folder)
+    return apportion.open_project(folder)

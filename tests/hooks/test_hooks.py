@@ -80,7 +80,7 @@ def test_a_close_that_fails_tells_nobody_and_a_close_always_tells(
 def test_a_hook_of_one_team_learns_nothing_of_another(project: Project, receiver: Receiver) -> None:
     add_hook(project, receiver.address, teams=["vision"])
     close(project)
-    pool = replace(anomaly("gpus"), kind="idle")
+    pool = replace(anomaly("gpus"), kind="idle", shape="step")
     project.books.hooks.tell([anomaly_news(anomaly(team)) for team in ("zebra", "vision")])
     project.books.hooks.tell([anomaly_news(pool), news("secret of zebra", "zebra")])
     deliver(project)

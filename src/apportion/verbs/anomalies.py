@@ -9,23 +9,31 @@ from apportion.errors import ApportionError, ProjectError
 from apportion.reports.anomaly.found import Acknowledged, Anomaly
 from apportion.reports.live import Estimate
 from apportion.verbs.held import Holding, held_in
-from apportion.verbs.live import live
+from apportion.verbs.live import live, newest
 from apportion.verbs.noticing.failed import failures
 from apportion.verbs.noticing.known import known
 from apportion.verbs.noticing.pools import pools
 from apportion.verbs.noticing.teams import teams
 from apportion.verbs.project import Project
+from apportion.verbs.report import posted_periods
 from apportion.verbs.settings import nearest
 from apportion.verbs.steps import Step, silent
+from apportion.verbs.world import pins_of
 
 
 def anomalies(project: Project, today: date, step: Step = silent) -> list[Anomaly]:
     """Of the newest month that has something to show, estimated or posted; with who acknowledged them."""
+    found = anomalies_beside(project, running(project, today, step))
+    return with_words(found, project.books.acknowledgements.all(), today)
+
+
+def running(project: Project, today: date, step: Step = silent) -> Estimate | None:
+    """The month that runs; None where it is posted already, or there is no usage."""
     try:
-        running = live(project, today, step)
+        month = newest(project, pins_of(project), today)
+        return None if str(month) in posted_periods(project) else live(project, today, step)
     except ApportionError:
-        running = None
-    return with_words(anomalies_beside(project, running), project.books.acknowledgements.all(), today)
+        return None
 
 
 def anomalies_beside(project: Project, running: Estimate | None, held: Holding = held_in) -> list[Anomaly]:
