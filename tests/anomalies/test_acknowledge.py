@@ -93,7 +93,11 @@ def test_its_name_stays_where_later_data_moves_its_first_day(own: Project, found
     assert moved.id != one.id
     [same] = with_words([moved], said, TODAY)
     assert (same.id, same.state) == (one.id, "acknowledged")
-    for other in (replace(one, began=one.began + timedelta(days=8)), replace(one, owner="speech"), replace(one, currency="EUR")):
+    for other in (
+        replace(one, began=one.began + timedelta(days=8)),
+        replace(one, owner="speech"),
+        replace(one, currency="EUR"),
+    ):
         assert with_words([other], said, TODAY)[0].acknowledged is None
 
 

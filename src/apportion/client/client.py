@@ -17,6 +17,8 @@ from uuid import uuid4
 
 from apportion.client import agreed, anomalies, estimates, record, shapes
 from apportion.client import agreed, estimates, record, reviews, shapes
+from apportion.client import agreed, estimates, record, shapes
+from apportion.client.anomalies import AcknowledgementWish, Anomaly
 from apportion.client.rows import Table, Timed
 from apportion.client.shapes import Listed, Shape
 from apportion.client.wire import Query, Wire
@@ -172,17 +174,19 @@ class Client(Wire):
         return shapes.ReportAnswer.model_validate(self.get("/advice", {"period": period, "kind": kind}))
 
     def anomalies(self) -> Iterator[anomalies.Anomaly]:
+
+    def anomalies(self) -> Iterator[Anomaly]:
         """What is not as usual, the oldest first; those that were acknowledged, too."""
-        return self._each("/anomalies", anomalies.Anomaly, {})
+        return self._each("/anomalies", Anomaly, {})
 
-    def anomaly(self, anomaly: str) -> anomalies.Anomaly:
-        return anomalies.Anomaly.model_validate(self.get(f"/anomalies/{named(anomaly)}"))
+    def anomaly(self, anomaly: str) -> Anomaly:
+        return Anomaly.model_validate(self.get(f"/anomalies/{named(anomaly)}"))
 
-    def acknowledge(self, anomaly: str, why: str, until: str = "") -> anomalies.Anomaly:
+    def acknowledge(self, anomaly: str, why: str, until: str = "") -> Anomaly:
         """Nothing is told of it while it lasts, or until a day."""
-        given = anomalies.AcknowledgementWish(why=why, until=until)
+        given = AcknowledgementWish(why=why, until=until)
         made = self.post(f"/anomalies/{named(anomaly)}/acknowledgement", given.model_dump())
-        return anomalies.Anomaly.model_validate(made)
+        return Anomaly.model_validate(made)
 
     def estimate(self, job: estimates.EstimateWish) -> estimates.Estimated:
         """What a job would cost before it runs."""

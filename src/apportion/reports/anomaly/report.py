@@ -1,6 +1,7 @@
 """Anomalies as a report: the newest first, those that were acknowledged folded into a sentence each."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from apportion.model.money import for_reading
 from apportion.reports.anomaly.found import SHARES, Anomaly
@@ -32,7 +33,10 @@ def anomaly_report(found: Sequence[Anomaly], period: str = "", *, every: bool = 
     sections = []
     for currency in sorted({one.currency for one in told}):
         own = [one for one in told if one.currency == currency]
-        sections.append(section(currency, total(one.meant for one in own), COLUMNS, list(map(row_of, own))))
+        made = section(currency, total(one.meant for one in own), COLUMNS, list(map(row_of, own)))
+        sections.append(
+            replace(made, totals=())
+        )  # the same money may be dearer hours and more spending: no sum of it means anything
     notes = [one.sentence for one in told] + [folded(one) for one in known] + ([QUIET] if told else [])
     return Report(
         "anomalies", title(told, known), period, COLUMNS, tuple(sections), "", notes=tuple(notes), more={"anomalies": [value_of(one) for one in order]},
@@ -101,12 +105,12 @@ def cause_report(one: Anomaly) -> Report:
 
 
 MEANING = {
-    "price": "hours of the same pools cost more",
-    "volume": "more hours",
-    "mix": "dearer pools",
+    "price": "what an hour of the same pools costs",
+    "volume": "how many hours",
+    "mix": "which pools",
     "use": "use that is not counted in hours",
-    "bill": "the pool as a whole costs more",
-    "hours": "fewer hours bear it",
+    "bill": "what the pool costs as a whole",
+    "hours": "how many hours bear it",
     "idle": "a share of what stood idle",
     "overhead": "a share of what all bear",
     "adjustments": "credits and adjustments",
