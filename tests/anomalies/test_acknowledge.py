@@ -7,13 +7,12 @@ import pytest
 
 from apportion.books.acknowledged import About
 from apportion.books.audit import acting
-from apportion.books.hooks import Hooks
 from apportion.errors import ApportionError
 from apportion.reports.anomaly.found import Anomaly
 from apportion.reports.anomaly.report import anomaly_report
 from apportion.verbs.anomalies import acknowledge, anomalies, with_words
 from apportion.verbs.project import Project
-from apportion.verbs.tell import anomaly_news
+from apportion.verbs.tell import anomaly_news, tell
 from apportion.verbs.verify import verify
 from tests.anomalies import world
 from tests.cli.conftest import Run, run
@@ -133,11 +132,9 @@ def test_the_command_line_lists_shows_and_acknowledges(own: Project, found: list
 
 
 def test_the_channels_are_told_once_and_not_of_what_is_known(own: Project, found: list[Anomaly]) -> None:
-    hooks: Hooks = own.books.hooks
+    hooks = own.books.hooks
     hooks.add("http://127.0.0.1:9", ["anomaly.found"], None)
     hooks.add("http://127.0.0.1:9", ["anomaly.found"], frozenset({"speech"}))
-    from apportion.verbs.tell import tell
-
     acknowledge(own, found, next(one.id for one in found if one.kind == "spend"), ("known", ""), TODAY)
     assert tell(own, TODAY) == len(found) - 1  # those of pools are of all teams; zebra's and vision's are not speech's
     assert tell(own, TODAY) == 0

@@ -28,12 +28,16 @@ def anomalies(project: Project, today: date, step: Step = silent) -> list[Anomal
 
 
 def running(project: Project, today: date, step: Step = silent) -> Estimate | None:
-    """The month that runs; None where it is posted already, or there is no usage."""
+    """None where no month runs, or it cannot be estimated."""
     try:
-        month = newest(project, pins_of(project), today)
-        return None if str(month) in posted_periods(project) else live(project, today, step)
+        return live(project, today, step) if is_running(project, today) else None
     except ApportionError:
         return None
+
+
+def is_running(project: Project, today: date) -> bool:
+    """The month of the newest usage is not posted yet."""
+    return str(newest(project, pins_of(project), today)) not in posted_periods(project)
 
 
 def anomalies_beside(project: Project, running: Estimate | None, held: Holding = held_in) -> list[Anomaly]:

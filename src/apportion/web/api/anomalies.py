@@ -8,10 +8,10 @@ from apportion.client.shapes import Listed
 from apportion.render.json import portable
 from apportion.reports.anomaly import found
 from apportion.reports.anomaly.report import value_of
+from apportion.web.anomalies import acknowledge_as, find
+from apportion.web.anomalies import anomalies as seen
 from apportion.web.api.asked import Disputing, Named, Reading, about
 from apportion.web.api.paging import Parted
-from apportion.web.estimates import anomalies as seen
-from apportion.web.pages.anomalies import acknowledge_as, find
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["anomalies"])

@@ -8,10 +8,8 @@ from apportion.render.sheet import Table, report_sheet
 from apportion.reports.anomaly.found import Anomaly
 from apportion.reports.anomaly.report import anomaly_report, cause_report
 from apportion.reports.report import Column
-from apportion.verbs.anomalies import acknowledge
-from apportion.verbs.periods import today
-from apportion.web.ask import Ask, NotThereError, at
-from apportion.web.estimates import anomalies
+from apportion.web.anomalies import acknowledge_as, anomalies, find, may_acknowledge
+from apportion.web.ask import Ask, at
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Form, Input, Page, Rows, Tone
 from apportion.web.routes import Action, Route
@@ -153,29 +151,9 @@ def forms(ask: Ask, found: Sequence[Anomaly]) -> list[Block]:
     ]
 
 
-def may_acknowledge(ask: Ask, one: Anomaly) -> bool:
-    return ask.viewer.may(Deed.dispute) and (not one.is_of_pool or ask.viewer.teams is None)
-
-
-def find(found: Sequence[Anomaly], name: str) -> Anomaly:
-    """What is not theirs and what does not exist look the same."""
-    for one in found:
-        if one.id == name:
-            return one
-    raise NotThereError("such anomaly")
-
-
 def acknowledge_one(ask: Ask, form: Mapping[str, str]) -> Page | str:
     acknowledge_as(ask, form.get("id", ""), form.get("why", ""), form.get("until", ""))
     return HERE
-
-
-def acknowledge_as(ask: Ask, name: str, why: str, until: str) -> Anomaly:
-    found = anomalies(ask)
-    one = find(found, name)
-    if not may_acknowledge(ask, one):
-        raise NotThereError("such anomaly")
-    return acknowledge(ask.project, [one], name, (why, until), today())
 
 
 def told(ask: Ask) -> list[Block]:
