@@ -23,6 +23,7 @@ TAGS = {
     "statements": "What each owner owes for a month.",
     "disputes": "What is doubted, and how it ended.",
     "adjustments": "Credits and re-attributions that people decided.",
+    "anomalies": "What is not as usual, what it meant and why; and what somebody said of it.",
     "budgets": "What owners mean to spend, and what they may use.",
     "policies": "What was agreed, what is proposed, and what it would change.",
     "health": "What the sources brought.",
