@@ -1,5 +1,6 @@
 """Acknowledged with a reason: told no more, by command, webhook or report, under a name that stays; and refused in words where it cannot be."""
 
+import json
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -8,6 +9,7 @@ import pytest
 from apportion.books.acknowledged import About
 from apportion.books.audit import acting
 from apportion.errors import ApportionError
+from apportion.render.notify.samples import SAID
 from apportion.reports.anomaly.found import Anomaly
 from apportion.reports.anomaly.report import anomaly_report
 from apportion.verbs.anomalies import acknowledge, anomalies, with_words
@@ -139,3 +141,5 @@ def test_the_channels_are_told_once_and_not_of_what_is_known(own: Project, found
     assert tell(own, TODAY) == len(found) - 1  # those of pools are of all teams; zebra's and vision's are not speech's
     assert tell(own, TODAY) == 0
     assert not [one for one in hooks.tellings() if "spend of vision" in one.about]
+    for one in hooks.tellings():
+        assert set(SAID["anomaly.found"]) <= set(json.loads(one.body))  # what templates are tried on

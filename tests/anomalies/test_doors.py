@@ -91,7 +91,7 @@ def test_who_may_not_acknowledge_learns_nothing(clients: Clients, project: Proje
     """A viewer may not at all; a lead of speech neither what is zebra's nor what is a pool's."""
     foreign, pool = called(found, "failures", "zebra"), called(found, "idle", "a100")
     path = "/api/v1/anomalies/{}/acknowledgement"
-    asked = {"json": {"why": "known"}, "headers": SAME}
+    asked: dict[str, Any] = {"json": {"why": "known"}, "headers": SAME}
     assert clients("viewer").post(path.format(called(found, "spend", "vision")), **asked).status_code == 403
     answers = [clients("lead").post(path.format(name), **asked) for name in (foreign, pool, "nosuch")]
     assert {(answer.status_code, answer.json()["detail"]) for answer in answers} == {

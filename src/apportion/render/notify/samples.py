@@ -22,8 +22,9 @@ SAID: Mapping[str, Mapping[str, Any]] = {
         "estimated": True, "link": "/teams/vision?period=2026-10",
     },
     "anomaly.found": {
-        "team": "vision", "day": "2026-10-12", "currency": "USD", "amount": "900", "usual": "100", "above": "800", "pool": "gpus",
-        "estimated": False, "text": "vision stands out on 2026-10-12.", "link": "/teams/vision?period=2026-10",
+        "anomaly": "e01ec309ef", "kind": "spend", "team": "vision", "day": "2026-10-12", "until": "2026-10-12", "currency": "USD",
+        "amount": "900", "usual": "100", "above": "800", "causes": {"volume": "800"}, "pool": "gpus",
+        "estimated": False, "text": "vision stands out on 2026-10-12.", "link": "/anomalies?id=e01ec309ef",
     },
     "policy.changed": {
         "policy": "research-cluster", "version": "1a2b3c4d5e6f", "effective": "2026-11-01", "link": "/policy",

@@ -90,7 +90,9 @@ class Anomaly:
 
     @property
     def state(self) -> str:
-        return "acknowledged" if self.acknowledged else "over" if self.is_over else "lasting"
+        if self.acknowledged:
+            return "acknowledged"
+        return "one day" if self.shape == DAY else "over" if self.is_over else "lasting"
 
     @property
     def grown(self) -> Decimal | None:

@@ -1,0 +1,70 @@
+"""Wild days of a team's spending: told with what they meant, and as part of a step where one begins with them."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pyarrow as pa
+
+from apportion.model.times import Period
+from apportion.reports.anomaly.found import Anomaly
+from apportion.reports.anomaly.report import anomaly_report
+from apportion.verbs.noticing.known import ROWS, Known
+from apportion.verbs.noticing.teams import spent
+from apportion.verbs.project import Project
+
+FIRST, LAST = date(2026, 8, 1), date(2026, 10, 28)
+WILD = date(2026, 10, 20)  # a Tuesday
+
+
+def found(project: Project, **others: int) -> list[Anomaly]:
+    """Days of 200 and a little, 50 of it of disks, but for those given as `d_10_20=900`; October is not posted."""
+    rows = []
+    for n in range((LAST - FIRST).days + 1):
+        day = FIRST + timedelta(days=n)
+        gpus = others.get(f"d_{day:%m_%d}", 200 + n % 3) - 50
+        for pool, amount in (("gpus", gpus), ("disks", 50)):
+            said = {"day": day, "team": "vision", "project": "", "user": "", "currency": "USD", "pool": pool}
+            rows.append({**said, "reason": "usage", "cause": "", "amount": Decimal(amount)})
+    table = pa.Table.from_pylist(rows).select(list(ROWS))
+    october = Period(2026, 10)
+    return list(spent(Known(project, table, {}, (), october, LAST, october.first_day)))
+
+
+def usual() -> Decimal:
+    """What the four Tuesdays before come to on average."""
+    places = [(WILD - timedelta(days=7 * n) - FIRST).days for n in range(1, 5)]
+    return Decimal(sum(200 + place % 3 for place in places)) / 4
+
+
+def test_a_wild_day_is_told_with_how_much_and_where(posted: Project) -> None:
+    [one] = found(posted, d_10_20=900)
+    assert (one.shape, one.state, one.began, one.until) == ("day", "one day", WILD, WILD)
+    assert one.meant == 900 - usual()
+    assert one.causes == {"use": one.meant}  # nobody counts hours here
+    assert (one.pool, one.leaders[0].above) == ("gpus", one.meant)
+    assert one.estimated
+    assert one.sentence.startswith("vision spent 900.00 USD (+")
+    assert anomaly_report([one]).title == "1 thing is not as usual."
+
+
+def test_usual_days_little_more_and_small_change_are_no_news(posted: Project) -> None:
+    assert found(posted) == []
+    assert found(posted, d_10_20=300) == []  # less than 1.6 times the highest day before
+    small = {f"d_{FIRST + timedelta(days=n):%m_%d}": 52 for n in range(89)}
+    assert found(posted, **{**small, "d_10_20": 140}) == []  # less than a hundred more
+    assert len(found(posted, **{**small, "d_10_20": 160})) == 1
+
+
+def test_what_came_some_weeks_before_is_no_news(posted: Project) -> None:
+    assert found(posted, d_10_20=900, d_09_20=900) == []
+    assert found(posted, d_10_20=900, d_10_13=880) != []  # the first of two is
+    assert [one.began.day for one in found(posted, d_10_20=900, d_10_13=880)] == [13]
+
+
+def test_a_step_that_begins_with_a_wild_day_is_one_anomaly(posted: Project) -> None:
+    """It keeps the name that the day had when it was told."""
+    days = {f"d_{WILD + timedelta(days=n):%m_%d}": 700 for n in range(9)}
+    [day] = found(posted, d_10_20=900)
+    [step] = found(posted, **{**days, "d_10_20": 900})
+    assert (step.shape, step.began, step.until, step.state) == ("step", WILD, LAST, "lasting")
+    assert step.id == day.id
