@@ -5,6 +5,7 @@ Whatever is told of a trace as it is counts as a false alarm, although some of i
 
 from collections import Counter
 from datetime import date, timedelta
+from itertools import accumulate
 from statistics import median
 
 import duckdb
@@ -13,6 +14,7 @@ import pytest
 from apportion.reports.anomaly.daily import Daily, spending
 from apportion.reports.anomaly.levels import steps
 from apportion.reports.anomaly.spikes import spikes
+from apportion.verbs.noticing.pools import PRICES
 from tests.traces.project import MISSING, TRACES
 
 pytestmark = pytest.mark.skipif(not TRACES.exists(), reason=MISSING)
@@ -66,6 +68,26 @@ def test_at_most_one_alarm_per_team_and_quarter(trace: str) -> None:
         lines += [f"{team}, {name}, {days}, {told[name]}" for name, days in sorted(known.items())]
         assert max(told.values(), default=0) <= 1, (team, told)
     print("\n".join(lines))
+
+
+def test_at_most_one_alarm_per_price_and_quarter() -> None:
+    """Real spot prices of GPU instances, each type in each zone a pool of its own; a price holds until the next."""
+    query = "select AvailabilityZone || ' ' || InstanceType, Timestamp[:10]::date, (avg(SpotPrice::double) * 1e6)::bigint from {} group by all order by all"
+    file = TRACES / "gpu_prices" / "aws_spot_price_history.parquet"
+    found: dict[str, dict[date, int]] = {}
+    with duckdb.connect() as connection:
+        for name, day, price in connection.execute(query.format(f"read_parquet('{file}')")).fetchall():
+            found.setdefault(name, {})[day] = price
+    pools, told = 0, 0
+    for name, prices in found.items():
+        days = [min(prices) + timedelta(days=n) for n in range((max(prices) - min(prices)).days + 1)]
+        held = tuple(accumulate((prices.get(day, 0) for day in days), lambda before, now: now or before))
+        daily = Daily(days[0], held, (1,) * len(held))
+        quarters = Counter(quarter(daily.day(step.seen)) for step in steps(daily, 0, PRICES))
+        assert max(quarters.values(), default=0) <= 1, name
+        pools, told = pools + (len(held) > 35), told + quarters.total()
+    print(f"prices of {pools} pools, {told} alarms")
+    assert pools > 50
 
 
 def is_steady(daily: Daily, at: int) -> bool:
