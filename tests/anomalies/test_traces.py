@@ -70,6 +70,10 @@ def test_at_most_one_alarm_per_team_and_quarter(trace: str) -> None:
     print("\n".join(lines))
 
 
+def lasting(before: int, now: int) -> int:
+    return now or before
+
+
 def test_at_most_one_alarm_per_price_and_quarter() -> None:
     """Real spot prices of GPU instances, each type in each zone a pool of its own; a price holds until the next."""
     query = "select AvailabilityZone || ' ' || InstanceType, Timestamp[:10]::date, (avg(SpotPrice::double) * 1e6)::bigint from {} group by all order by all"
@@ -81,7 +85,7 @@ def test_at_most_one_alarm_per_price_and_quarter() -> None:
     pools, told = 0, 0
     for name, prices in found.items():
         days = [min(prices) + timedelta(days=n) for n in range((max(prices) - min(prices)).days + 1)]
-        held = tuple(accumulate((prices.get(day, 0) for day in days), lambda before, now: now or before))
+        held = tuple(accumulate((prices.get(day, 0) for day in days), lasting))
         daily = Daily(days[0], held, (1,) * len(held))
         quarters = Counter(quarter(daily.day(step.seen)) for step in steps(daily, 0, PRICES))
         assert max(quarters.values(), default=0) <= 1, name

@@ -10,10 +10,12 @@ import pyarrow.compute as pc
 
 from apportion.model.currencies import is_money
 from apportion.model.rows import SYSTEM_OWNERS
+from apportion.model.times import parse_period
 from apportion.reports.anomaly.causes import of_parts
-from apportion.reports.anomaly.daily import rates
+from apportion.reports.anomaly.daily import WEEK, rates
 from apportion.reports.anomaly.failures import FAILED, failing
 from apportion.reports.anomaly.found import STEP, Anomaly
+from apportion.reports.anomaly.levels import FEWEST
 from apportion.reports.sums import grouped, total
 from apportion.verbs.charged import first_of
 from apportion.verbs.noticing.known import (
@@ -22,7 +24,6 @@ from apportion.verbs.noticing.known import (
     Known,
     Window,
     attos,
-    bills_of,
     by_weights,
     is_shown,
     looked_from,
@@ -38,8 +39,10 @@ SAID = ("workload", "run", "outcome", "end_s", "source")
 
 def failures(seen: Known) -> Iterator[Anomaly]:
     until = seen.posted_until
-    rows = attempts(seen) if until else None
-    if rows is None or until is None or not len(rows):
+    if until is None or (until - parse_period(seen.posted[0]).first_day).days < FEWEST + WEEK:
+        return
+    rows = attempts(seen)
+    if rows is None:
         return
     is_failed = pc.is_in(rows["outcome"], pa.array(FAILED))
     whole, failed = (by_day(part) for part in (rows, rows.filter(is_failed)))
@@ -56,17 +59,18 @@ def failures(seen: Known) -> Iterator[Anomaly]:
                 yield from weighed(seen, rows, (team, currency), some, is_over=step.is_over)
 
 
-def attempts(seen: Known) -> pa.Table:
-    """What each attempt was charged on each day, with its run, how it ended and when."""
+def attempts(seen: Known) -> pa.Table | None:
+    """What each attempt was charged on each day, with its run, how it ended and when; None where there is none."""
     where = pc.field("period").isin(list(seen.posted))
     books = seen.project.books
     rows = books.scan("charges", columns=list(CHARGED), where=where)
     rows = rows.filter(pc.not_equal(rows["workload"], ""))
+    if not len(rows):
+        return None
     known = books.scan("workloads", columns=list(SAID))
     known = known.filter(pc.is_in(known["workload"], pc.unique(rows["workload"]))).sort_by("source")
     known = first_of(known, pc.not_equal(known["outcome"], "running")).drop_columns("source")
-    bills = bills_of([books.posted(month) for month in seen.posted])
-    rows = rows.append_column("currency", mapped(rows["bill"], bills)).drop_columns("bill")
+    rows = rows.append_column("currency", mapped(rows["bill"], seen.bills)).drop_columns("bill")
     return rows.join(known, "workload", join_type="inner")
 
 

@@ -1,7 +1,7 @@
 """All that anomalies are looked for in: what is posted in the newest month and the three before, and what is estimated of the running one."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
@@ -43,6 +43,7 @@ class Known:
     newest: Period
     until: date
     estimated: date | None = None
+    bills: Mapping[str, str] = field(default_factory=dict)  # posted ones, with their currencies
 
     @property
     def posted_until(self) -> date | None:
@@ -58,7 +59,8 @@ def known(project: Project, running: Estimate | None, held: Holding = held_in) -
         return None
     months = [month for month in before(newest) if month in there]
     tables = [project.books.posted(month) for month in months]
-    hours = hours_of(held(project, months, None), bills_of(tables)) if months else {}
+    bills = bills_of(tables)
+    hours = hours_of(held(project, months, None), bills) if months else {}
     until = newest.last_day
     if running and is_estimated:
         until = running.complete_to or until
@@ -66,7 +68,7 @@ def known(project: Project, running: Estimate | None, held: Holding = held_in) -
         hours |= estimated_hours(running, hours)
     rows = pa.concat_tables([table.select(list(ROWS)) for table in tables])
     first = newest.first_day if is_estimated else None
-    return Known(project, rows, hours, tuple(months), newest, until, first)
+    return Known(project, rows, hours, tuple(months), newest, until, first, bills)
 
 
 def before(newest: Period) -> list[str]:
