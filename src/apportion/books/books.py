@@ -31,6 +31,7 @@ from apportion.books.ingest import ingest
 from apportion.books.locks import Locks
 from apportion.books.months import Months
 from apportion.books.names import Names
+from apportion.books.pledges import Pledges
 from apportion.books.post import post
 from apportion.books.proposals import Proposals
 from apportion.books.pseudonyms import Asked
@@ -81,6 +82,7 @@ class Books:
         self.channels = Channels(self.engine)
         self.budgets = Budgets(self.engine)
         self.acknowledgements = Acknowledgements(self.engine)
+        self.pledges = Pledges(self.engine)
         self.browse = Browse(self.engine)
         self.tokens = Tokens(self.engine)
         self.proposals = Proposals(self.engine)

@@ -18,7 +18,7 @@ from apportion.books.tables import EVIDENCE
 
 SHAPE = "shape"
 SCHEMA = "schema"
-EARLIER = ("1", "2", "3")  # schemas of the record that this version can widen
+EARLIER = ("1", "2", "3", "4")  # schemas of the record that this version can widen
 FIRST = frozenset({"cost_lines", "usage", "capacity", "reservations", "workloads", "charges"})  # what all books have
 
 

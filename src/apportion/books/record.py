@@ -24,7 +24,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from apportion.model.money import DIGITS, PLACES, plain
 from apportion.model.rows import POSTING_KEY
 
-SCHEMA_VERSION = "4"
+SCHEMA_VERSION = "5"
 
 
 class Exact(TypeDecorator[Decimal]):
@@ -160,6 +160,12 @@ budgets = Table(
     Column("seq", Seq, primary_key=True), text("team"), text("project"), text("since"), text("currency"), Column("amount", Exact, nullable=False),
     text("why"), text("who"), whole("at_s"),
 )  # fmt: skip
+pledges = Table(
+    "pledges", record,
+    Column("seq", Seq, primary_key=True), whole("about"), text("kind"), text("team"), text("project"), text("user"), text("other"), text("what"),
+    text("pool"), text("unit"), Column("amount", Exact, nullable=False), text("per"), text("first"), text("job"), whole("until_s"), text("why"),
+    text("approver"), text("who"), whole("at_s"), Index("pledges_about", "about"),
+)  # fmt: skip
 proposals = Table(
     "proposals", record,
     whole("number", key=True), text("base"), text("text"), text("why"), text("who"), whole("at_s"), text("status"), text("ended_by"), whole("ended_s"),
@@ -232,6 +238,7 @@ APPEND_ONLY = (
     disputes,
     dispute_notes,
     budgets,
+    pledges,
     audit,
     erasures,
     rewritten,

@@ -14,6 +14,7 @@ from apportion.books.close import check_closes
 from apportion.books.database import reading
 from apportion.books.disputes import check_disputes
 from apportion.books.names import Names, check_names
+from apportion.books.pledges import check_pledges
 from apportion.books.shapes import Finding
 from apportion.books.transfers import check_transfers
 from apportion.books.verify_erased import check_erasures
@@ -38,6 +39,7 @@ def findings(evidence: Evidence, names: Names, head: str | None) -> Generator[Fi
         check_transfers,
         check_disputes,
         check_budgets,
+        check_pledges,
         check_audit,
         lambda connection: check_names(connection, names),
         check_erasures,

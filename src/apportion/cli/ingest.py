@@ -31,17 +31,21 @@ def ingest(
     ] = None,
 ) -> Answer:
     """Read usage and bills into the books; safe to repeat."""
+    import time
+
     from apportion.verbs.ingest import ingest as read
+    from apportion.verbs.reserve import ended_since
 
     project = call.project()
     periods = call.months(()) if call.period else []
     if tried is not None:
         return try_out(call, sources or [], tried)
+    begun_s = int(time.time())
     done = read(project, sources or [], periods, call.bar)
     if not done:
         hint = f"apportion.toml names no source yet: add a [[sources]] stanza, then run `apportion {call.flag}ingest` again."
         return Answer(ingest_sheet(done), (hint,))
-    return Answer(ingest_sheet(done), (f"Next: apportion {call.flag}plan",))
+    return Answer(ingest_sheet(done), (*ended_since(project, begun_s), f"Next: apportion {call.flag}plan"))
 
 
 def try_out(call: Call, sources: list[str], file: Path) -> Answer:

@@ -45,7 +45,7 @@ CARRIED = {
 }
 ADJUSTED = {"percent": "", "smooth": "At most another", "cap": "At most", "floor": "At least", "grant": "A grant of"}
 UNITS = {"percent": " %", "smooth": " % than last month"}
-QUOTA = {"hours": "hours", "amount": "units", "money": "of money"}
+QUOTA = {"hours": "hours", "months": "whole months", "amount": "units", "money": "of money"}
 OPEN_KEYS = frozenset(POOL) - {"costs", "from", "usage", "over", "weights", "shares", "members", "serves", "free"}
 OF_OTHERS = ("sponsor", "approver", "paid_by", "when")
 SECTIONS = {
@@ -209,10 +209,32 @@ def adjustment_sentence(rule: dict[str, Any]) -> str:
 def quota_sentence(rule: dict[str, Any]) -> str:
     measure = next(f"{rule[name]} {word}" for name, word in QUOTA.items() if name in rule)
     of = " of " + " in ".join(str(rule[name]) for name in ("meter", "pool") if name in rule) if "meter" in rule else ""
-    whom = f"{rule['team']}/{rule['project']}" if "project" in rule else rule["team"]
     told = f", told at {' and '.join(rule['warn'])} percent" if rule.get("warn") else ""
     held = f", enforced by {rule['enforce']}" if rule.get("enforce", "none") != "none" else ""
-    return f"{whom} has {measure}{of} a {rule['per']}{days(rule)}{told}{held}."
+    soft = (
+        f", told above {rule['soft']}"
+        if "soft" in rule
+        else ", which is told and stops nobody"
+        if rule.get("kind") == "soft"
+        else ""
+    )
+    rolled = f", what is left is rolled over{rolled_on(rule['rollover'])}" if "rollover" in rule else ""
+    fit = ", and those below it must fit in it" if rule.get("children") == "fit" else ""
+    return f"{whose_quota(rule)} has {measure}{of} a {rule['per']}{days(rule)}{soft}{told}{held}{rolled}{fit}."
+
+
+def whose_quota(rule: dict[str, Any]) -> str:
+    if "department" in rule:
+        return f"Department {rule['department']}"
+    path = f"{rule['team']}/{rule['project']}" if "project" in rule else str(rule["team"])
+    return f"{rule['user']} of {path}" if "user" in rule else path
+
+
+def rolled_on(rule: dict[str, Any] | None) -> str:
+    """What bounds it."""
+    bounds = {"cap": "at most {}", "expires": "for {} windows"}
+    said = [text.format(rule[name]) for name, text in bounds.items() if rule and name in rule]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def days(rule: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from apportion.policy.clause import nearest
 from apportion.policy.document import Policy
 from apportion.policy.match import literal
 from apportion.policy.methods import SERVICES
+from apportion.policy.quotas import named, too_many, twice
 from apportion.policy.services import stuck
 from apportion.policy.tree import Path
 
@@ -29,6 +30,7 @@ def mistakes(policy: Policy) -> Iterator[Finding]:
     yield from _claimed_twice(policy)
     yield from _services(policy)
     yield from _unknown_outcomes(policy)
+    yield from _quotas(policy)
 
 
 def _unknown_pools(policy: Policy) -> Iterator[Finding]:
@@ -95,3 +97,28 @@ def _unknown_outcomes(policy: Policy) -> Iterator[Finding]:
                 yield Finding(
                     path, f"there is no outcome {credit.outcome!r}", "policy-value", nearest(credit.outcome, known)
                 )
+
+
+def _quotas(policy: Policy) -> Iterator[Finding]:
+    """Two that say the same, children that do not fit, departments that no team is of."""
+    quotas, departments = policy.quotas, {name: team.department for name, team in policy.teams.items()}
+    for step, other in twice(quotas):
+        what, pool, per, _ = quotas[step].what
+        where = f" in {pool}" if pool else ""
+        sentence = f"{named(quotas[step])} has two quotas of {what}{where} a {per} on the same days"
+        hint = "keep one, or give them days (from, until) that do not meet"
+        yield Finding(("quotas", step), sentence, "policy-overlap", hint, other=("quotas", other))
+    for step, level, found in too_many(quotas, departments):
+        own = quotas[step]
+        sentence = f"the quotas of {own.what[0]} of the {level}s of {named(own)} add up to {found}, and they must fit in {own.size}"
+        yield Finding(
+            ("quotas", step, "children"),
+            sentence,
+            "policy-value",
+            "lower theirs, raise this one, or write children: free",
+        )
+    for step, quota in enumerate(quotas):
+        if quota.department and quota.department not in departments.values():
+            sentence = f"no team is of the department {quota.department!r}"
+            known = nearest(quota.department, set(departments.values()) - {""})
+            yield Finding(("quotas", step, "department"), sentence, "policy-reference", known)

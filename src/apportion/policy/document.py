@@ -14,7 +14,8 @@ from apportion.policy.clause import Clause, nearest, shown, wrong
 from apportion.policy.fields import Day, MeterName, Name, NotNegative
 from apportion.policy.finance import Journal, Statements
 from apportion.policy.pools import Basis, Pool
-from apportion.policy.rules import Adjustment, Closing, FacetRule, Fx, NodeRule, OwnerRule, Quota, ReservationRule, Team
+from apportion.policy.quotas import Quota
+from apportion.policy.rules import Adjustment, Closing, FacetRule, Fx, NodeRule, OwnerRule, ReservationRule, Team
 from apportion.policy.tree import Node, find
 
 SECTIONS = (

@@ -29,6 +29,7 @@ def doubts(policy: Policy) -> Iterator[Finding]:
     yield from _shadowed_owners(policy)
     yield from _idle_reservations(policy)
     yield from _unknown_phases(policy)
+    yield from _uncounted_quotas(policy)
     yield from _of_nodes(policy)
     for name, pool in policy.pools.items():
         yield from _of_pool(name, pool)
@@ -37,7 +38,7 @@ def doubts(policy: Policy) -> Iterator[Finding]:
 def _named_teams(policy: Policy) -> Iterator[tuple[Path, str]]:
     for section in ("reservations", "adjustments", "quotas"):
         for step, rule in enumerate(getattr(policy, section)):
-            if rule.team is not None:
+            if rule.team:
                 yield (section, step, "team"), rule.team
     for name, pool in policy.pools.items():
         yield from ((("pools", name, "shares", team), team) for team in pool.shares)
@@ -74,6 +75,15 @@ def _idle_reservations(policy: Policy) -> Iterator[Finding]:
                 ("reservations", step, "meter"),
                 f"pool {rule.pool!r} counts {counted}, so a reservation of {rule.meter} has no effect in it",
             )
+
+
+def _uncounted_quotas(policy: Policy) -> Iterator[Finding]:
+    """What several meters drive together says nothing of one of them."""
+    alone = {next(iter(pool.meter)) for pool in policy.pools.values() if len(pool.meter) == 1}
+    for step, quota in enumerate(policy.quotas):
+        if quota.money is None and quota.meter not in alone and policy.pools:
+            sentence = f"no pool counts {quota.meter} alone, so nothing counts in this quota"
+            yield Finding(("quotas", step, "meter"), sentence, hint=f"give {quota.meter} a pool of its own")
 
 
 def _unknown_phases(policy: Policy) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""The rules beside the pools: teams, owners, facets, nodes, reservations, adjustments, quotas and exchange rates."""
+"""The rules beside the pools: teams, owners, facets, nodes, reservations, adjustments and exchange rates."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -194,53 +194,6 @@ class Adjustment(Dated):
                     name,
                     hint=f"remove {name}",
                 )
-
-
-class Quota(Dated):
-    """`hours` for levels, `amount` for flows (both natural units), `money` for either."""
-
-    team: Name
-    project: Name = ""
-    meter: MeterName | None = None
-    pool: Name | None = None
-    hours: Positive | None = None
-    amount: Positive | None = None
-    money: Positive | None = None
-    per: Literal["day", "week", "month", "quarter", "year"]
-    warn: tuple[Positive, ...] = ()
-    enforce: Literal["none", "slurm", "kubernetes", "kueue"] = "none"
-
-    @model_validator(mode="after")
-    def one_measure(self) -> Self:
-        given = [name for name in ("hours", "amount", "money") if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise wrong(
-                "policy-missing-key" if not given else "policy-value",
-                "a quota has exactly one of hours, amount and money",
-                *given[1:2],
-            )
-        if given == ["money"]:
-            return self
-        if self.meter is None:
-            raise wrong("policy-missing-key", f"a quota in {given[0]} needs a meter", hint="add meter: gpu, or another")
-        fitting = "amount" if METERS[self.meter].flow else "hours"
-        if given != [fitting]:
-            raise wrong(
-                "policy-value",
-                f"a quota of {self.meter} is given as {fitting}",
-                given[0],
-                hint=f"write {fitting}: ...",
-                key=True,
-            )
-        return self
-
-    @field_validator("warn", mode="after")
-    @classmethod
-    def rising(cls, warn: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-        for step in range(1, len(warn)):
-            if warn[step] <= warn[step - 1]:
-                raise wrong("policy-value", "warnings rise from one to the next", step, hint="write them as [80, 95]")
-        return warn
 
 
 class Closing(Clause):

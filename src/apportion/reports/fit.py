@@ -10,16 +10,16 @@ from math import ceil, floor
 from apportion.model.currencies import MINOR_DIGITS
 from apportion.reports.held import places
 from apportion.reports.quotas import COLUMNS as QUOTA
-from apportion.reports.quotas import Used, cells
+from apportion.reports.quotas import Limit, Used, cells
 from apportion.reports.report import Cell, Column, Report, Section
 from apportion.reports.sums import total
 from apportion.reports.words import counted
 
-SHOWN = ("owner", "what", "unit", "limit", "used", "left", "per", "in", "through")
+BEFORE = ("owner", "what", "unit", "limit", "rolled", "borrowed", "lent", "used", "pending", "left")
 COLUMNS = (
-    *(column for column in QUOTA if column.name in SHOWN[:6]),
+    *(column for column in QUOTA if column.name in BEFORE),
     Column("need", "needed", "money"),
-    *(column for column in QUOTA if column.name in SHOWN[6:]),
+    *(column for column in QUOTA if column.name in ("per", "in", "through")),
     Column("fits", "fits"),
 )
 YES, NO, UNTOUCHED = "yes", "no", "not asked"
@@ -29,13 +29,22 @@ HUNDREDTHS = 2
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """So much of a meter (hours of a level, units of a flow) or of money. Without pool or project it may be of any."""
+    """So much of a meter (hours of a level, units of a flow) or of money. Without pool or project it may be of any; without user of nobody in particular."""
 
     amount: Fraction
     of: str = "gpu"
     unit: str = "GPU-hours"
     pool: str = ""
     project: str = ""
+    user: str = ""
+
+
+def touches(need: Need, limit: Limit) -> bool:
+    """A quota of a pool or project is not touched by what goes elsewhere, that of a user by nobody else's."""
+    if (limit.meter or MONEY) != need.of or (limit.user and limit.user != need.user):
+        return False
+    pairs = ((need.pool, limit.pool), (need.project, limit.project))
+    return all(not asked or not own or asked == own for asked, own in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +57,16 @@ class Fit:
     quotas: tuple[Used, ...]
 
     def is_asked(self, one: Used) -> bool:
-        """A quota of a pool or project is not touched by what goes elsewhere."""
-        limit = one.limit
-        if (limit.meter or MONEY) != self.need.of:
-            return False
-        pairs = ((self.need.pool, limit.pool), (self.need.project, limit.project))
-        return all(not asked or not own or asked == own for asked, own in pairs)
+        return touches(self.need, one.limit)
 
     def fits_in(self, one: Used) -> bool:
-        """Whatever is used costs money, so where none is left nothing fits, however it is counted."""
+        """Whatever is used costs money, so where none is left nothing fits, however it is counted. A soft limit stops nobody."""
+        limit = one.limit
+        if not limit.hard:
+            return True
         if self.is_asked(one):
             return self.need.amount <= one.left
-        whole = not one.limit.meter and not one.limit.pool and not one.limit.project
+        whole = not limit.meter and not limit.pool and not limit.project and not limit.user
         return not whole or one.left > 0 or not self.need.amount
 
     @property
@@ -71,6 +78,11 @@ class Fit:
         return not self.against
 
     @property
+    def told(self) -> tuple[Used, ...]:
+        """Soft limits that it would exceed."""
+        return tuple(one for one in self.quotas if self.is_asked(one) and self.need.amount > soft_left(one))
+
+    @property
     def sentence(self) -> str:
         asked = [one for one in self.quotas if self.is_asked(one)]
         need = f"{self.team} needs {amount(self.need.amount, self.need.unit, up=True)}"
@@ -78,7 +90,17 @@ class Fit:
             return f"{need}, which does not fit: {'; '.join(map(left_of, self.against))}."
         if not asked:
             return f"{need}, and no quota of {self.need.of} holds for it on {self.day}: nothing limits it."
-        return f"{need}, which fits: {left_of(min(asked, key=lambda one: one.left))}."
+        above = (
+            f"; above the soft limit of {' and of '.join(one.limit.owner for one in self.told)}" if self.told else ""
+        )
+        return f"{need}, which fits: {left_of(min(asked, key=lambda one: one.left))}{above}."
+
+
+def soft_left(one: Used) -> Fraction:
+    """What is left below the soft limit; of one that is hard throughout, at least what is needed."""
+    if one.limit.soft is None:
+        return Fraction(10**30) if one.limit.hard else one.left
+    return one.left - (one.limit.size - one.limit.soft)
 
 
 def left_of(one: Used) -> str:
@@ -86,11 +108,13 @@ def left_of(one: Used) -> str:
     limit = one.limit
     through = f"known through {one.through}" if one.through else "nothing is known of it yet"
     where = f" of {limit.pool}" if limit.pool else ""
-    whose = f" of {limit.owner}" if limit.project else ""
-    size = amount(limit.size, limit.unit)
+    whose = f" of {limit.owner}" if limit.owner != limit.team else ""
+    size = amount(one.size, limit.unit)
+    held = f" and {amount(one.moved.pending, limit.unit, up=True)} reserved" if one.moved.pending else ""
     if one.left <= 0:
         beyond = amount(one.used, limit.unit, up=True)
-        return f"nothing is left of {size}{where}{whose} in {one.window}, {beyond} are used ({through})"
+        return f"nothing is left of {size}{where}{whose} in {one.window}, {beyond} are used{held} ({through})"
+    through += f",{held.removeprefix(' and')}" if held else ""
     left = amount(one.left, limit.unit).removesuffix(f" {limit.unit}")
     return f"{left} of {size}{where}{whose} are left in {one.window} ({through})"
 

@@ -17,7 +17,12 @@ COLUMNS = (
     Column("what", "of what"),
     Column("unit", "unit"),
     Column("limit", "quota", "money"),  # two places, or those of the currency
+    Column("soft", "soft limit", "money", quiet=True),
+    Column("rolled", "rolled over", "money", quiet=True),
+    Column("borrowed", "borrowed", "money", quiet=True),
+    Column("lent", "lent", "money", quiet=True),
     Column("used", "used", "money"),
+    Column("pending", "reserved", "money", quiet=True),
     Column("left", "left", "money"),
     Column("share", "share", "share"),
     Column("per", "per"),
@@ -27,12 +32,15 @@ COLUMNS = (
     Column("state", "state"),
 )
 PACE = "'At this pace' goes on like the days so far on average: a straight line, not a forecast."
-OVER, WARNED, FINE = "over", "warned", "fine"
+OVER, SOFT, WARNED, FINE = "over", "over soft", "warned", "fine"
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A quota as reports see it: so many of a `unit` in each day, week, month, quarter or year. Without `pool` of all that count the meter."""
+    """A quota as reports see it: so many of a `unit` in each day, week, month, quarter or year. Without `pool` of all that count the meter.
+
+    A department's counts for all of its `teams`. What is above `soft`, or above a limit that is not `hard`, is told and stops nobody.
+    """
 
     team: str
     project: str
@@ -42,14 +50,51 @@ class Limit:
     size: Fraction
     per: str
     warn: tuple[Fraction, ...] = ()  # percent
+    department: str = ""
+    teams: tuple[str, ...] = ()
+    user: str = ""
+    soft: Fraction | None = None
+    hard: bool = True
 
     @property
     def owner(self) -> str:
-        return f"{self.team}/{self.project}" if self.project else self.team
+        if self.department:
+            return f"department {self.department}"
+        path = f"{self.team}/{self.project}" if self.project else self.team
+        return f"user {self.user} of {path}" if self.user else path
 
     @property
     def what(self) -> str:
         return " of ".join(part for part in (self.meter or "money", self.pool) if part)
+
+    @property
+    def of(self) -> tuple[str, str, str, str]:
+        """Whose, of what, where and how often: what stays the same from window to window."""
+        return self.owner, self.meter, self.pool, self.per
+
+    def is_of(self, team: str) -> bool:
+        """Whether what a team uses counts in it."""
+        return team == self.team or team in self.teams
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """What was left of a window and goes on until a day."""
+
+    window: str
+    amount: Fraction
+    until: date
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What changes a limit in one window, and what is set aside in it. `waits` is a window that is not closed yet, so that nothing comes from it."""
+
+    rolled: tuple[Lot, ...] = ()
+    borrowed: Fraction = Fraction(0)
+    lent: Fraction = Fraction(0)
+    pending: Fraction = Fraction(0)
+    waits: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +108,29 @@ class Used:
     last: date
     through: date | None
     used: Fraction
+    moved: Moved = Moved()
 
     @property
     def window(self) -> str:
-        """`2026-10-05`, `2026-W41`, `2026-10`, `2026-Q4` or `2026`."""
-        quarter = (self.first.month + 2) // 3
-        texts = {
-            "week": f"{self.first:%G-W%V}",
-            "month": f"{self.first:%Y-%m}",
-            "quarter": f"{self.first:%Y}-Q{quarter}",
-        }
-        return texts.get(self.limit.per, f"{self.first:%Y}" if self.limit.per == "year" else str(self.first))
+        return window_name(self.limit.per, self.first)
+
+    @property
+    def rolled(self) -> Fraction:
+        return sum((lot.amount for lot in self.moved.rolled), Fraction(0))
+
+    @property
+    def size(self) -> Fraction:
+        """The quota of this window: its own, what was rolled over and what was borrowed, without what was lent."""
+        return self.limit.size + self.rolled + self.moved.borrowed - self.moved.lent
 
     @property
     def left(self) -> Fraction:
-        """Below 0 where more was used."""
-        return self.limit.size - self.used
+        """Of what is neither used nor reserved. Below 0 where more was used."""
+        return self.size - self.used - self.moved.pending
 
     @property
     def share(self) -> Fraction:
-        return self.used / self.limit.size
+        return self.used / self.size if self.size > 0 else Fraction(1 if self.used > 0 else 0)
 
     @property
     def marks(self) -> tuple[Fraction, ...]:
@@ -91,16 +139,33 @@ class Used:
 
     @property
     def state(self) -> str:
-        return OVER if self.used > self.limit.size else WARNED if self.marks else FINE
+        soft = self.limit.soft
+        if self.used > self.size:
+            return OVER if self.limit.hard else SOFT
+        if soft is not None and self.used > soft:
+            return SOFT
+        return WARNED if self.marks else FINE
 
     @property
     def runs_out(self) -> date | None:
         """At the pace of the days so far; None where it lasts, is used up already, or nothing is known."""
-        if self.through is None or not self.used or self.left <= 0:
+        if self.through is None or not self.used or self.used >= self.size:
             return None
         days = (self.through - self.first).days + 1
-        ends = self.first + timedelta(days=ceil(self.limit.size * days / self.used) - 1)
+        ends = self.first + timedelta(days=ceil(self.size * days / self.used) - 1)
         return ends if self.through < ends <= self.last else None
+
+
+def window_name(per: str, first: date) -> str:
+    """`2026-10-05`, `2026-W41`, `2026-10`, `2026-Q4` or `2026`."""
+    quarter = (first.month + 2) // 3
+    texts = {
+        "week": f"{first:%G-W%V}",
+        "month": f"{first:%Y-%m}",
+        "quarter": f"{first:%Y}-Q{quarter}",
+        "year": f"{first:%Y}",
+    }
+    return texts.get(per, str(first))
 
 
 def quota_report(found: Sequence[Used], period: str, head: str) -> Report:
@@ -112,9 +177,10 @@ def quota_report(found: Sequence[Used], period: str, head: str) -> Report:
         sections.append(Section(unit, total(row["used"] for row in own if isinstance(row["used"], Decimal)), rows, ()))
     over, warned = (sum(one.state == state for one in found) for state in (OVER, WARNED))
     title = f"{counted(len(found), 'quota')} for {period}: {over} over, {warned} warned."
-    notes = (PACE,) if any(one.runs_out for one in found) else ()
+    notes = [said for one in found for said in lines_of(one)]
+    notes += [PACE] if any(one.runs_out for one in found) else []
     said = title if found else f"No quota holds in {period}."
-    return Report("quotas", said, period, COLUMNS, tuple(sections), head, notes=notes)
+    return Report("quotas", said, period, COLUMNS, tuple(sections), head, notes=tuple(notes))
 
 
 def cells(one: Used) -> dict[str, Cell]:
@@ -124,6 +190,11 @@ def cells(one: Used) -> dict[str, Cell]:
         "what": limit.what,
         "unit": limit.unit,
         "limit": places(limit.size),
+        "soft": places(limit.soft),
+        "rolled": places(one.rolled or None),
+        "borrowed": places(one.moved.borrowed or None),
+        "lent": places(one.moved.lent or None),
+        "pending": places(one.moved.pending or None),
         "used": places(one.used),
         "left": places(one.left),
         "share": places(one.share),
@@ -133,3 +204,20 @@ def cells(one: Used) -> dict[str, Cell]:
         "runs_out": str(one.runs_out) if one.runs_out else None,
         "state": f"warned at {one.marks[-1]} %" if one.state == WARNED else one.state,
     }
+
+
+def lines_of(one: Used) -> list[str]:
+    """What was rolled over, each part in a line of its own; what waits to be; and a limit below what was used before it was set."""
+    limit, unit = one.limit, one.limit.unit
+    said = [
+        f"{limit.owner}: {figure(lot.amount)} {unit} rolled over from {lot.window}, until {lot.until}."
+        for lot in one.moved.rolled
+    ]
+    if one.moved.waits:
+        said.append(f"{limit.owner}: what is left of {limit.what} in {one.moved.waits} comes once it is closed.")
+    return said
+
+
+def figure(number: Fraction) -> str:
+    """For a sentence: at most two places."""
+    return f"{round(number, 2):,.2f}".removesuffix(".00") if number.denominator != 1 else f"{int(number):,}"

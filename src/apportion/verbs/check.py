@@ -11,6 +11,7 @@ from apportion.errors import ApportionError, Problem
 from apportion.model.numbers import parse_decimal
 from apportion.model.times import Period, instant_text
 from apportion.reports.coverage import coverage
+from apportion.reports.quotas import figure
 from apportion.reports.report import Record, Report
 from apportion.reports.sums import total
 from apportion.reports.words import counted
@@ -24,6 +25,8 @@ from apportion.verbs.overcommitted import overcommitted
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed, compute
 from apportion.verbs.project import Project
+from apportion.verbs.quota import quotas
+from apportion.verbs.report import posted_periods
 from apportion.verbs.settings import FILE
 from apportion.verbs.soundness import BAD, GOOD, NOTE, Finding, source_findings
 from apportion.verbs.steps import Step, silent
@@ -65,6 +68,7 @@ def check(project: Project, period: Period | str | None = None, step: Step = sil
         except ApportionError as error:
             findings.append(finding_of(error, f"plan of {month}"))
     findings += guarded(lambda: waiting_findings(project, step), "corrections")
+    findings += guarded(lambda: quota_findings(project, month), "quotas")
     if month is not None:
         findings += guarded(lambda: bill_findings(project, month), "bills")
     report = coverage_of(computed) if computed else None
@@ -110,6 +114,19 @@ def waiting_findings(project: Project, step: Step) -> Iterator[Finding]:
     """Closed months that what was delivered since would change."""
     for one in waiting(project, step):
         yield Finding(NOTE, "corrections", one.text, one.fix())
+
+
+def quota_findings(project: Project, month: Period | None) -> Iterator[Finding]:
+    """Quotas below what is used already. They hold all the same: nothing fits in them until the next window."""
+    if month is None or str(month) not in posted_periods(project):
+        return
+    for one in quotas(project, month):
+        if one.used > one.size:
+            what = (
+                f"{one.limit.owner}: {figure(one.used)} of {figure(one.size)} {one.limit.unit} are used in {one.window}"
+            )
+            hint = "raise it, let others lend some (apportion quota lend), or leave it: nothing fits until the next one"
+            yield Finding(NOTE, "quotas", f"{what}, more than the quota", hint)
 
 
 def project_policy(project: Project) -> bool:

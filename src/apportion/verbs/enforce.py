@@ -1,15 +1,16 @@
 """Holds a scheduler to the policy's quotas: a plan is shown first, applied as it was shown, and can be undone."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 from apportion.engine.workloads import owner_of
 from apportion.errors import ApportionError, ProjectError
 from apportion.model.times import Interval, Period, day_start
 from apportion.policy.document import Policy
-from apportion.policy.rules import Quota
+from apportion.policy.quotas import Quota
 from apportion.reports.quotas import Used
 from apportion.reports.words import counted
 from apportion.sources.outside.command import COMMAND_SETTINGS, Shell
@@ -20,7 +21,6 @@ from apportion.verbs.enforcing.planning import Plan, is_done, is_due, plan_of_te
 from apportion.verbs.enforcing.slurm import Standing, ask, carry_out
 from apportion.verbs.files import put
 from apportion.verbs.project import Project
-from apportion.verbs.quota import limit_of
 from apportion.verbs.settings import HIDDEN, nearest
 from apportion.verbs.standing import standing
 from apportion.verbs.steps import Step, silent
@@ -128,9 +128,9 @@ def enforceable(policy: Policy, counts: tuple[Used, ...], day: date) -> tuple[li
             continue
         why = unfit(quota)
         if why:
-            passed.append(f"{limit_of(quota, policy).owner}: its quota of {used.limit.what} is not enforced: {why}")
+            passed.append(f"{used.limit.owner}: its quota of {used.limit.what} is not enforced: {why}")
         else:
-            held.append(used)
+            held.append(replace(used, moved=replace(used.moved, pending=Fraction(0))))  # those jobs count there
     return held, passed
 
 
@@ -139,7 +139,9 @@ def unfit(quota: Quota) -> str:
         return "Slurm is told GPU-hours alone"
     if quota.pool:
         return "a limit on a pool's type of GPU is passed by asking for no type"
-    return "one QOS is for a whole team" if quota.project else ""
+    if quota.department or quota.kind == "soft":
+        return "a department has no QOS" if quota.department else "it is soft"
+    return "one QOS is for a whole team" if quota.project or quota.user else ""
 
 
 def accounts_of(policy: Policy, now: Standing, day: date) -> dict[str, str]:

@@ -52,6 +52,7 @@ from apportion.verbs.ground import Means, afresh
 from apportion.verbs.pools import computed_month
 from apportion.verbs.project import Project
 from apportion.verbs.quota import quotas
+from apportion.verbs.report import read_record
 from apportion.verbs.steps import Step, silent
 
 Posted = Mapping[str, Sums]
@@ -318,8 +319,14 @@ def effects(means: Means, settled: Settled, job: Job, own: Way) -> Iterator[Effe
             yield Effect(f"budget of {budget.owner}", one.period, budget.currency, budget.amount, one.spent, owed)
     for used in quotas(settled.project, month, means.read):
         limit = used.limit
-        concerned = limit.team == job.team and limit.project in ("", job.project) and limit.pool in ("", *own.pools)
+        whole = means.read is read_record  # a department's counts for those alone who see all of it
+        concerned = (
+            (limit.team == job.team or (whole and limit.is_of(job.team)))
+            and limit.project in ("", job.project)
+            and limit.pool in ("", *own.pools)
+        )
+        concerned = concerned and limit.user in ("", job.user)
         adds = job.amounts.get(limit.meter, Fraction(0)) * job.hours if limit.meter else Fraction(owed)
         if concerned and adds and used.first <= settled.day <= used.last:
-            figures = (for_reading(figure) for figure in (limit.size, used.used, adds))
+            figures = (for_reading(figure) for figure in (used.size, used.used + used.moved.pending, adds))
             yield Effect(f"quota of {limit.owner}, {limit.what}", used.window, limit.unit, *figures)

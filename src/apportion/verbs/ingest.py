@@ -15,6 +15,7 @@ from apportion.sources.registry import reader, source_named
 from apportion.sources.settings import stanza
 from apportion.verbs.due import due_windows, shown
 from apportion.verbs.project import Project
+from apportion.verbs.reserve import settle_reservations
 from apportion.verbs.settings import Source
 from apportion.verbs.steps import Step, silent
 
@@ -42,6 +43,7 @@ def ingest(
     for number, source in enumerate(sources):
         step(f"reading {source.name}", number, len(sources))
         done.append(ingest_one(project, source, window, step))
+    settle_reservations(project)
     return done
 
 

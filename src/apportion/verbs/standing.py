@@ -15,22 +15,26 @@ from hashlib import sha256
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.pledges import Ground
 from apportion.engine.charges import charges_of
 from apportion.errors import ApportionError
 from apportion.model.meters import METERS
 from apportion.model.rows import CHARGES, POSTINGS
 from apportion.model.times import Period
 from apportion.policy.document import Policy
-from apportion.policy.rules import Quota
+from apportion.policy.quotas import Quota
 from apportion.reports.live import CARRIED, UNKNOWN
-from apportion.reports.quotas import Used
+from apportion.reports.quotas import Lot, Moved, Used
 from apportion.reports.report import Record
 from apportion.verbs.agreement import policy_for
 from apportion.verbs.budget import today_of
+from apportion.verbs.carrying import Carrying, carried
+from apportion.verbs.counting import MONTHS, Counting, limit_of, window
 from apportion.verbs.files import put
 from apportion.verbs.live import Running, estimate_of, newest, plan_of, running_month
+from apportion.verbs.pledged import place
 from apportion.verbs.project import Project
-from apportion.verbs.quota import MONTHS, Counting, last_day, limit_of, window
+from apportion.verbs.quota import last_day
 from apportion.verbs.report import posted_periods, read_record
 from apportion.verbs.settings import HIDDEN
 from apportion.verbs.settled import PRICED, Settled
@@ -104,37 +108,46 @@ def counted_anyway(running: Running) -> Running:
 
 
 def standing(project: Project, today: date | None = None, step: Step = silent) -> tuple[Used, ...]:
-    """Every quota that holds today, in the window that today lies in, in the policy's order."""
+    """Every quota that holds today, in the window that today lies in, in the policy's order, with what is pledged of it."""
+    found, _ = counted_now(project, today, step)
+    return tuple(place(project, found, today))
+
+
+def counted_now(project: Project, today: date | None = None, step: Step = silent) -> tuple[tuple[Used, ...], Ground]:
+    """Before what is pledged, and what it was counted from."""
     day = today or today_of(project)
     policy = policy_for(project, Period(day.year, day.month))
     holding = [quota for quota in policy.quotas if quota.holds_on(day)]
     asking = Asking(project, pins_of(project), day, step)
-    key = key_of(asking, policy)
+    ground = Ground(project.books.head(), asking.pins.snapshots)
+    key = key_of(asking, policy, ground)
     counts = kept(project, key)
     if counts is None or len(counts) != len(holding):
         counts = counted(asking, policy, holding)
         keep(project, key, counts)
-    return tuple(
-        Used(limit_of(quota, policy), *window(quota.per, day), through, used)
-        for quota, (through, used) in zip(holding, counts, strict=True)
-    )
+    found = []
+    for quota, (through, used, moved) in zip(holding, counts, strict=True):
+        days = window(quota.per, day)
+        found.append(Used(limit_of(quota, policy, days), *days, through, used, moved))
+    return tuple(found), ground
 
 
-Counts = list[tuple[date | None, Fraction]]
+Counts = list[tuple[date | None, Fraction, Moved]]
 
 
 def counted(asking: Asking, policy: Policy, holding: Sequence[Quota]) -> Counts:
-    """Through which day each is known, and what was used until then."""
+    """Through which day each is known, what was used until then, and what was rolled over."""
     months: dict[Period, Known | None] = {}
     found: Counts = []
     for quota in holding:
-        first, last = window(quota.per, asking.today)
+        first, last = days = window(quota.per, asking.today)
         for month in months_from(first, asking.today):
             if month not in months:
                 months[month] = asking.known(month)
         mine = {month: months[month] for month in months_from(first, asking.today)}
         counting = Counting(asking.project, policy, quota, None if quota.per in MONTHS else (first, last))
-        found.append(used_of(counting, mine))
+        rolled = carried(Carrying(asking.project, quota), limit_of(quota, policy, days), days)
+        found.append((*used_of(counting, mine), rolled))
     return found
 
 
@@ -151,10 +164,9 @@ def months_from(first: date, day: date) -> Iterator[Period]:
         month = month.next
 
 
-def key_of(asking: Asking, policy: Policy) -> str:
+def key_of(asking: Asking, policy: Policy, ground: Ground) -> str:
     """All that the answer depends on."""
-    project = asking.project
-    told = (sorted(asking.pins.snapshots.items()), project.books.head(), policy.version, str(asking.today))
+    told = (sorted(ground.snapshots.items()), ground.head, policy.version, str(asking.today))
     return sha256(repr(told).encode()).hexdigest()
 
 
@@ -162,14 +174,25 @@ def kept(project: Project, key: str) -> Counts | None:
     with suppress(OSError, ValueError, KeyError, TypeError):
         said = json.loads((project.folder / HIDDEN / KEPT).read_text("utf-8"))
         if said["key"] == key:
-            return [
-                (date.fromisoformat(through) if through else None, Fraction(used)) for through, used in said["counts"]
-            ]
+            return [count_of(*one) for one in said["counts"]]
     return None
+
+
+def count_of(through: str, used: str, lots: Sequence[Sequence[str]], waits: str) -> tuple[date | None, Fraction, Moved]:
+    rolled = tuple(Lot(name, Fraction(amount), date.fromisoformat(until)) for name, amount, until in lots)
+    return date.fromisoformat(through) if through else None, Fraction(used), Moved(rolled, waits=waits)
 
 
 def keep(project: Project, key: str, counts: Counts) -> None:
     """Where the folder may not be written, or is not there, the next one counts again."""
-    said = {"key": key, "counts": [(str(through or ""), str(used)) for through, used in counts]}
+    rows = [
+        (
+            str(through or ""),
+            str(used),
+            [(lot.window, str(lot.amount), str(lot.until)) for lot in moved.rolled],
+            moved.waits,
+        )
+        for through, used, moved in counts
+    ]
     with suppress(OSError, ApportionError):
-        put(project.folder / HIDDEN / KEPT, json.dumps(said).encode())
+        put(project.folder / HIDDEN / KEPT, json.dumps({"key": key, "counts": rows}).encode())

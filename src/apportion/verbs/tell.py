@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import date
 from fractions import Fraction
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.books.hooks import News
@@ -15,18 +16,20 @@ from apportion.errors import ApportionError
 from apportion.model.money import GRAIN, for_reading, plain, to_decimal, to_grains
 from apportion.policy.document import Policy
 from apportion.policy.rules import Quota
+from apportion.reports.anomaly import Anomaly
 from apportion.reports.anomaly.found import Anomaly
 from apportion.reports.live import Estimate
-from apportion.reports.quotas import Used
+from apportion.reports.quotas import Limit, Used
 from apportion.reports.sums import total
 from apportion.verbs.agreement import policy_for
 from apportion.verbs.anomalies import anomalies_beside, with_words
 from apportion.verbs.budget import budgets
+from apportion.verbs.counting import limit_of
 from apportion.verbs.live import live
 from apportion.verbs.notify import enrol
 from apportion.verbs.notifying.news import budget_news, data_news, estimated_budgets, policy_news
 from apportion.verbs.project import Project
-from apportion.verbs.quota import limit_of, quotas
+from apportion.verbs.quota import quotas
 from apportion.verbs.report import posted_periods
 
 WHOLE = Fraction(100)
@@ -107,13 +110,13 @@ def quota_news(used: Used, *, estimated: bool) -> Iterator[News]:
     for mark in (*used.marks, *([WHOLE] if used.share >= 1 and WHOLE not in used.marks else [])):
         yield News(
             "quota.reached",
-            f"{used.first} {limit.owner} {limit.what}: {mark} % of {limit.size} {limit.unit} per {limit.per}",
+            f"{used.first} {limit.owner} {limit.what}: {mark} % of {used.size} {limit.unit} per {limit.per}",
             {
                 "team": limit.team,
                 "project": limit.project,
                 "what": limit.what,
                 "unit": limit.unit,
-                "limit": digits(limit.size),
+                "limit": digits(used.size),
                 "used": digits(used.used),
                 "mark": digits(mark),
                 "per": limit.per,
@@ -123,6 +126,7 @@ def quota_news(used: Used, *, estimated: bool) -> Iterator[News]:
                 "link": f"/quotas?period={used.first:%Y-%m}",
             },
             team=limit.team,
+            of_all=bool(limit.department),
         )
 
 
@@ -135,11 +139,13 @@ def estimated_quotas(made: Estimate, policy: Policy) -> Iterator[Used]:
     for quota in policy.quotas:
         if quota.money is not None and quota.per == "month" and quota.holds_on(made.today):
             first, last = made.period.first_day, made.period.last_day
-            yield Used(limit_of(quota, policy), first, last, made.complete_to, spent(quota, made, policy.currency))
+            limit = limit_of(quota, policy, (first, last))
+            yield Used(limit, first, last, made.complete_to, spent(limit, made, policy.currency))
 
 
-def spent(quota: Quota, made: Estimate, currency: str) -> Fraction:
+def spent(limit: Limit, made: Estimate, currency: str) -> Fraction:
     rows = made.rows.filter(pc.equal(made.rows["currency"], currency))
-    for name, value in (("team", quota.team), ("project", quota.project), ("pool", quota.pool)):
+    rows = rows.filter(pc.is_in(rows["team"], pa.array(limit.teams or (limit.team,), pa.string())))
+    for name, value in (("project", limit.project), ("user", limit.user), ("pool", limit.pool)):
         rows = rows.filter(pc.equal(rows[name], value)) if value else rows
     return Fraction(to_grains(total(rows["amount"].to_pylist())), GRAIN)

@@ -12,7 +12,7 @@ from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.times import Period
 from apportion.policy.document import Policy
 from apportion.policy.pools import Pool
-from apportion.policy.rules import Quota
+from apportion.policy.quotas import Quota
 from apportion.reports.statement.facts import Sponsored
 from apportion.reports.statement.shape import Budget, Rule
 from apportion.verbs.explaining.clauses import block
@@ -82,7 +82,8 @@ def budgets(policy: Policy, period: Period, spent: Mapping[str, pa.Table]) -> di
     """`spent` has the placed amounts of every month since the year began that is known, this one included."""
     found: dict[tuple[str, str], list[Budget]] = defaultdict(list)
     for quota in policy.quotas:
-        if quota.money is None or quota.per not in MONTHS or not quota.holds_on(period.first_day):
+        whole = quota.team and not quota.user  # others have no statement of their own to stand in
+        if quota.money is None or not whole or quota.per not in MONTHS or not quota.holds_on(period.first_day):
             continue
         level, owner = ("project", f"{quota.team}/{quota.project}") if quota.project else ("team", quota.team)
         amount = int(quota.money * 10 ** MINOR_DIGITS[policy.currency])
