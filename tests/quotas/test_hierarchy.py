@@ -20,7 +20,7 @@ def test_departments_teams_and_users_count_their_own(ingested: Path, tmp_path: P
         "department research": (2 * HELD, 110 - 2 * HELD),
         "vision": (HELD, 100 - HELD),
         "speech": (HELD, 60 - HELD),
-        "user ann of vision": (HELD, 2),
+        "user ann of vision": (HELD, Fraction(2)),
     }
 
 
@@ -68,7 +68,7 @@ def test_below_what_is_used_is_told_and_not_refused(ingested: Path, tmp_path: Pa
 def test_months_are_as_long_as_they_are(ingested: Path, tmp_path: Path) -> None:
     project = opened(ingested, tmp_path / "p", "{team: vision, meter: gpu, months: 2, soft: 1, per: month}")
     (one,) = standing(project, TODAY)
-    assert (one.limit.size, one.limit.soft, one.limit.unit) == (2 * 31 * 24, 31 * 24, "GPU-hours")
+    assert (one.limit.size, one.limit.soft, one.limit.unit) == (Fraction(2 * 31 * 24), Fraction(31 * 24), "GPU-hours")
     assert needed(project, "3", "USD").of == "money"
     assert needed(project, "3", "core-hours").unit == "core-hours"
     months = needed(project, "1", "GiB-months")

@@ -105,7 +105,8 @@ def test_what_only_looks_alike_is_taken() -> None:
         )
     )
     year = policy.quotas[3]
-    assert (year.size, year.soft, year.rollover and year.rollover.cap) == (600, 500, Fraction(50))
+    assert year.rollover is not None
+    assert (year.size, year.soft, year.rollover.cap) == (Fraction(600), Fraction(500), Fraction(50))
     said = [one.text for part in read_aloud(policy) if part.text == "Quotas" for one in part.parts]
     assert said[0] == "Department research has 100 hours of gpu a month, and those below it must fit in it."
     assert "what is left is rolled over (at most 50, for 2 windows)" in said[3]

@@ -1,5 +1,7 @@
 """Reservations: pending, posted, void, expired. What a job has used replaces what was set aside for it."""
 
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -32,8 +34,9 @@ def left(project: Project) -> int:
     return int(next(one.left for one in standing(project, TODAY) if one.limit.owner == "vision"))
 
 
-def held(project: Project, amount: object, job: str, **more: str) -> bool:
-    return bool(reserve(project, Wish("vision", str(amount), job, **more), TODAY, NOW_S).pledges)
+def held(project: Project, amount: object, job: str, cost: str = "", expires: str = "") -> bool:
+    wish = Wish("vision", str(amount), job, cost=cost, expires=expires)
+    return bool(reserve(project, wish, TODAY, NOW_S).pledges)
 
 
 def test_what_is_reserved_is_not_left(project: Project) -> None:
@@ -86,7 +89,7 @@ def test_a_running_job_takes_from_what_was_set_aside_for_it(project: Project) ->
     held(project, 20, "r1")
     project = came(project, "r1,r1,vision,ann,n1,2026-10-01T20:00:00Z,2026-10-01T23:00:00Z,4,RUNNING")
     (one,) = [one for one in standing(project, TODAY) if one.limit.owner == "vision"]
-    assert (one.used, one.moved.pending, one.left) == (HELD + 12, 8, LEFT - 20)
+    assert (one.used, one.moved.pending, one.left) == (HELD + 12, Fraction(8), LEFT - 20)
     assert all_pledges(project)[0].is_open
 
 
@@ -95,7 +98,7 @@ def test_ingest_settles_jobs_that_are_over(project: Project) -> None:
     held(project, 7, "never")
     project = came(project, "r1.0,r1,vision,ann,n1,2026-10-01T20:00:00Z,2026-10-01T23:00:00Z,4,FAILED")
     first, second = project.books.pledges.all()
-    assert (first.status, first.ended, first.end_why) == ("posted", 12, "as usage says")
+    assert (first.status, first.ended, first.end_why) == ("posted", Decimal(12), "as usage says")
     assert second.is_open
     assert left(project) == LEFT - 12 - 7
     assert project.books.verify() == []
@@ -110,7 +113,7 @@ def test_what_expires_frees_itself_and_is_told(project: Project) -> None:
     assert settle_reservations(project, later) == []
     held(project, 3, "c", expires="30m")
     (over,) = settle_reservations(project, later)
-    assert end_said(over) == "Reservation 3 of vision for c is expired: 0 of 3 GPU-hours."
+    assert end_said(over) == "Reservation 4 of vision for c is expired: 0 of 3 GPU-hours."
 
 
 def test_money_is_reserved_beside_hours_in_one_go(ingested: Path, tmp_path: Path) -> None:

@@ -67,14 +67,14 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Project:
     apportion.plan(project, "2026-09")
     apportion.apply(project, "2026-09")
     month, _ = standing(project, OCTOBER)
-    assert (month.rolled, month.moved.waits) == (0, "")  # nothing is closed yet
-    apportion.close(project, "2026-09")
+    assert (month.rolled, month.moved.waits) == (Fraction(0), "")  # nothing is closed yet
+    apportion.close(project, "2026-09", "one day is all there is")
     return apportion.open_project(folder)
 
 
 def test_closed_months_roll_over(closed: Project) -> None:
     month, quarter = standing(closed, OCTOBER)
-    assert (month.rolled, month.size, month.left) == (10, 70, 70 - month.used)
+    assert (month.rolled, month.size, month.left) == (Fraction(10), Fraction(70), 70 - month.used)
     assert month.moved.rolled == (Lot("2026-09", Fraction(10), date(2026, 10, 31)),)
     assert quarter.moved.rolled == (Lot("2026-Q3", Fraction(200 - 48), date(2026, 12, 31)),)
     said = quota_report([month], "2026-10", "").notes
@@ -85,5 +85,5 @@ def test_closed_months_roll_over(closed: Project) -> None:
 
 def test_what_is_not_closed_is_waited_for(closed: Project) -> None:
     month, _ = standing(closed, date(2026, 11, 5))
-    assert (month.rolled, month.moved.waits) == (0, "2026-10")
+    assert (month.rolled, month.moved.waits) == (Fraction(0), "2026-10")
     assert any("comes once it is closed" in one for one in quota_report([month], "2026-11", "").notes)

@@ -2,6 +2,7 @@
 
 import shutil
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 
 import apportion
@@ -11,7 +12,7 @@ from tests.cli.tiny import edit
 
 TODAY = date(2026, 10, 20)
 NOW_S = parse_instant("2026-10-20T12:00:00Z")
-HELD = 48
+HELD = Fraction(48)
 VISION = "{team: vision, meter: gpu, hours: 100, per: month}"
 SPEECH = "{team: speech, meter: gpu, hours: 60, per: month}"
 

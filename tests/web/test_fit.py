@@ -13,7 +13,7 @@ from apportion.reports.fit import Fit, Need, fit_report
 from apportion.reports.quotas import Limit, Used
 from apportion.reports.sums import grouped
 from apportion.verbs import standing as counting
-from apportion.verbs.fit import fit, needed
+from apportion.verbs.fit import Where, fit, needed
 from apportion.verbs.live import live
 from apportion.verbs.project import Project
 from apportion.verbs.standing import standing
@@ -145,7 +145,7 @@ def test_which_quotas_are_asked(quotas: tuple[Used, ...], need: Need, fits: bool
 )  # fmt: skip
 def test_what_is_wrong_is_said(running: Project, team: str, words: tuple[str, ...], code: str) -> None:
     with pytest.raises(ApportionError) as found:
-        fit(running, team, needed(running, *words), TODAY)
+        fit(running, team, needed(running, words[0], *words[1:2], where=Where("".join(words[2:]))), TODAY)
     assert found.value.code == code
     assert found.value.hint
 

@@ -12,7 +12,7 @@ from apportion.errors import ApportionError
 from apportion.reports.quotas import Limit, Used
 from apportion.reports.sums import grouped
 from apportion.verbs.project import Project
-from apportion.verbs.quota import window
+from apportion.verbs.counting import window
 from tests.sources import making
 from tests.web import world
 from tests.web.conftest import Clients, clients_of

@@ -220,4 +220,4 @@ def lines_of(one: Used) -> list[str]:
 
 def figure(number: Fraction) -> str:
     """For a sentence: at most two places."""
-    return f"{round(number, 2):,.2f}".removesuffix(".00") if number.denominator != 1 else f"{int(number):,}"
+    return f"{places(number) or Decimal(0):,.2f}".removesuffix(".00")

@@ -14,7 +14,7 @@ from apportion.verbs.agreement import policy_for
 from apportion.verbs.counting import Counting, Window, limit_of, window
 from apportion.verbs.pledged import lent_in
 from apportion.verbs.project import Project
-from apportion.verbs.report import Reading, read_record
+from apportion.verbs.report import Reading, posted_periods, read_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,9 @@ def carried(asking: Carrying, limit: Limit, days: Window) -> Moved:
         return Moved()
     closed = set(asking.project.books.closed_periods())
     before = window(limit.per, days[0] - timedelta(days=1))
-    months = [str(month) for month in months_in(before)]
-    if not closed or not set(months) <= closed:
+    posted = posted_periods(asking.project)
+    months = {str(month) for month in months_in(before) if str(month) in posted or month.last_day == before[1]}
+    if not closed or not months <= closed:
         begun = asking.quota.from_ is None or asking.quota.from_ < days[0]
         return Moved(waits=window_name(limit.per, before[0]) if closed and begun else "")
     past = [

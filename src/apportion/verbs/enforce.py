@@ -1,6 +1,5 @@
 """Holds a scheduler to the policy's quotas: a plan is shown first, applied as it was shown, and can be undone."""
 
-import json
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -11,23 +10,21 @@ from apportion.errors import ApportionError, ProjectError
 from apportion.model.times import Interval, Period, day_start
 from apportion.policy.document import Policy
 from apportion.policy.quotas import Quota
-from apportion.reports.quotas import Used
+from apportion.reports.quotas import Used, figure
 from apportion.reports.words import counted
 from apportion.sources.outside.command import COMMAND_SETTINGS, Shell
 from apportion.sources.settings import Stanza
 from apportion.verbs.agreement import policy_for
 from apportion.verbs.budget import today_of
+from apportion.verbs.enforcing.kept import DEED, keep_plan, kept_plan, standing_plans
 from apportion.verbs.enforcing.planning import Plan, is_done, is_due, plan_of_text, planned, undoing
 from apportion.verbs.enforcing.slurm import Standing, ask, carry_out
-from apportion.verbs.files import put
 from apportion.verbs.project import Project
-from apportion.verbs.settings import HIDDEN, nearest
+from apportion.verbs.settings import nearest
 from apportion.verbs.standing import standing
 from apportion.verbs.steps import Step, silent
 
-DEED = "enforce"
 SLURM = "slurm"
-FOLDER = "enforce"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,7 @@ def enforce(
     counts = standing(project, day, step)
     held, passed = enforceable(policy, counts, day)
     made = planned(held, accounts_of(policy, now, day), now, day, demote)
-    return keep(project, Plan(made.cluster, made.changes, made.rungs, (*passed, *made.warnings)))
+    return keep(project, Plan(made.cluster, made.changes, made.rungs, (*passed, *below(held), *made.warnings)))
 
 
 def undo_enforcement(project: Project, source: str = "") -> Plan:
@@ -154,32 +151,25 @@ def accounts_of(policy: Policy, now: Standing, day: date) -> dict[str, str]:
     return found
 
 
+def below(held: list[Used]) -> list[str]:
+    """Quotas that are below what is used already: they hold, and nothing fits in them."""
+    over = [one for one in held if one.used > one.size]
+    return [
+        f"{one.limit.owner}: its quota is below what is used already, {figure(one.used)} {one.limit.unit}"
+        for one in over
+    ]
+
+
 def keep(project: Project, plan: Plan) -> Plan:
     if plan.changes:
-        folder = project.folder / HIDDEN / FOLDER
-        folder.mkdir(parents=True, exist_ok=True)
-        put(folder / f"{plan.digest}.json", plan.text.encode())
+        keep_plan(project, plan.digest, plan.text)
     return plan
 
 
 def kept(project: Project, digest: str) -> Plan:
-    file = project.folder / HIDDEN / FOLDER / f"{digest}.json"
-    try:
-        plan = plan_of_text(file.read_text("utf-8")) if digest.isalnum() else None
-    except (OSError, ValueError, KeyError, TypeError, json.JSONDecodeError):
-        plan = None
-    if plan is None or plan.digest != digest:
-        hint = "run `apportion enforce`, look at the plan, and apply it by the digest that it shows"
-        raise ProjectError("unknown-plan", f"there is no plan {digest!r}, or it is not what was shown", hint=hint)
-    return plan
+    return kept_plan(project, digest, plan_of_text)
 
 
 def applied(project: Project, cluster: str) -> list[Plan]:
     """Plans whose changes stand, by the audit log: since all was last put back."""
-    found: list[Plan] = []
-    for note in project.books.audit():
-        head = f"{SLURM} {cluster}: "
-        if note.what == DEED and note.detail.startswith(head) and " by plan " in note.detail:
-            plan = kept(project, note.detail.partition(" by plan ")[2].partition(",")[0])
-            found = [] if plan.undo else [*found, plan]
-    return found
+    return standing_plans(project, f"{SLURM} {cluster}: ", plan_of_text)

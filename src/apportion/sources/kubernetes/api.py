@@ -164,6 +164,8 @@ class Api:
             raise GoneError
         if status == 404:
             raise MissingError(said)
+        if status == 409:
+            raise ConflictError(said)
         if status == 403:
             raise DeniedError(said)
         if status == 401:
@@ -214,6 +216,10 @@ class Api:
 
 class MissingError(Exception):
     """There is no such resource."""
+
+
+class ConflictError(Exception):
+    """It is there already, or another than was read (409)."""
 
 
 class DeniedError(Exception):
