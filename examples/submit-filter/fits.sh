@@ -7,7 +7,7 @@ team=$1 gpus=$2 minutes=$3
 case "$team$gpus$minutes" in *[!A-Za-z0-9._-]*) echo "fits.sh TEAM GPUS MINUTES" >&2; exit 2 ;; esac
 case "$gpus,$minutes" in ,* | *, | *[!0-9,]*) echo "fits.sh TEAM GPUS MINUTES: GPUS and MINUTES are whole numbers" >&2; exit 2 ;; esac
 
-said=$(timeout "${APPORTION_WAIT:-5}" apportion quota "$team" --need "$((gpus * minutes))/60" --quiet 2>&1)
+said=$(timeout "${APPORTION_WAIT:-5}" apportion quota show "$team" --need "$((gpus * minutes))/60" --quiet 2>&1)
 code=$?
 [ "$code" -eq 0 ] && exit 0
 echo "$said" | head -n 1 >&2

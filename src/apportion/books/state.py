@@ -12,6 +12,7 @@ GROWING = (
     record.dispute_notes.c.id,
     record.erasures.c.number,
     record.budgets.c.seq,
+    record.pledges.c.seq,
     record.proposals.c.number,
 )
 

@@ -47,7 +47,7 @@ def set_budget(ask: Budgeting, wish: BudgetWish) -> BudgetSet:
 def quotas(ask: Reading) -> ReportAnswer:
     """What is used and left of the quotas of the teams that you may see, and when they run out at this pace."""
     found = used_of(ask.project, ask.month, ask.record)
-    own = [one for one in found if ask.sees_owner(one.limit.owner)]
+    own = [one for one in found if ask.viewer.sees(one.limit.team)]
     return report_answer(quota_report(own, str(ask.month), ask.project.books.head()))
 
 

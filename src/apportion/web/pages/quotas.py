@@ -1,14 +1,18 @@
 """`/quotas`: how much may we still use, and how much did we mean to spend?"""
 
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from apportion.books.pledges import Pledge
 from apportion.errors import ProjectError
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.render.chart import bullets, number
 from apportion.render.sheet import Table
 from apportion.reports.budgets import Spending, budget_report
-from apportion.reports.quotas import FINE, OVER, WARNED, Used, quota_report
+from apportion.reports.pledges import pledge_report
+from apportion.reports.quotas import FINE, OVER, SOFT, WARNED, Limit, Used, quota_report
 from apportion.reports.report import Report
 from apportion.reports.words import counted, shown
 from apportion.verbs.budget import budgets, set_budget
@@ -22,12 +26,14 @@ from apportion.web.viewer import Deed
 
 FIRST = ("owner", "what", "limit", "used", "left", "share", "state", "runs_out")
 FIGURES = ("used", "spent", "left", "projected")  # what follows from postings; a limit is given
-TONES: Mapping[str, Tone] = {OVER: "bad", WARNED: "warn", FINE: ""}
+TONES: Mapping[str, Tone] = {OVER: "bad", SOFT: "warn", WARNED: "warn", FINE: ""}
 
 
 def quota_page(ask: Ask) -> Page:
     teams = ask.viewer.teams
-    used = ask.desk.kept(("quotas", str(ask.month), teams), lambda: quotas(ask.project, ask.month, ask.record))
+    pledges = ask.project.books.pledges.all()
+    over = tuple(one.number for one in pledges if one.is_expired(int(time.time())))  # these free themselves
+    used = ask.desk.kept(("quotas", str(ask.month), teams, over), lambda: quotas(ask.project, ask.month, ask.record))
     spent = ask.desk.kept(("budgets", str(ask.month), teams), lambda: budgets(ask.project, ask.month, ask.record))
     mine = [one for one in used if ask.viewer.sees(one.limit.team)]
     own = [one for one in spent if ask.viewer.sees(one.budget.team)]
@@ -35,6 +41,7 @@ def quota_page(ask: Ask) -> Page:
     limits, money = quota_report(mine, str(ask.month), head), budget_report(own, ask.month, head)
     blocks: list[Block] = []
     blocks += quota_blocks(ask, limits, mine) if mine else [Prose((limits.title,), "Quotas of the policy")]
+    blocks += pledge_blocks(ask, pledges)
     blocks += budget_blocks(ask, money, own) if own else [Prose((money.title,), "Budgets")]
     ends = Link(
         "Where the month ends, and how likely a budget is exceeded", ask.link("/forecast", period=None, where=None)
@@ -42,11 +49,11 @@ def quota_page(ask: Ask) -> Page:
     blocks.append(Prose(heading="Go on", links=(ends,)))
     if ask.viewer.may(Deed.budget):
         blocks.append(budget_form(ask))
-    over = sum(one.state == OVER for one in mine) + sum(one.is_over for one in own)
+    exceeded = sum(one.state == OVER for one in mine) + sum(one.is_over for one in own)
     counts = f"{counted(len(mine), 'quota')} and {counted(len(own), 'budget')} for {ask.month}"
     return Page(
         "quotas",
-        f"{counts}: {over or 'none'} exceeded.",
+        f"{counts}: {exceeded or 'none'} exceeded.",
         tuple(blocks),
         command=f"apportion quota --period {ask.month}",
         notes=(*limits.notes, *money.notes),
@@ -55,7 +62,7 @@ def quota_page(ask: Ask) -> Page:
 
 def quota_blocks(ask: Ask, made: Report, found: Sequence[Used]) -> list[Block]:
     values = [
-        {"name": name_of(one), "part": number(one.share * 100), "state": one.state, "shown": said(one)} for one in found
+        {"name": name_of(one), "part": number(one.share * 100), "state": WARNED if one.state == SOFT else one.state, "shown": said(one)} for one in found
     ]
     marks = [{"name": name_of(one), "at": number(mark)} for one in found for mark in one.limit.warn]
     tables = [rows_of(ask, made, section.currency, found) for section in made.sections]
@@ -69,28 +76,56 @@ def name_of(one: Used) -> str:
 
 
 def said(one: Used) -> str:
-    return f"{number(one.used):,.1f} of {number(one.limit.size):,.1f} {one.limit.unit}"
+    held = f", {number(one.moved.pending):,.1f} reserved" if one.moved.pending else ""
+    return f"{number(one.used):,.1f} of {number(one.size):,.1f} {one.limit.unit}{held}"
 
 
 def rows_of(ask: Ask, made: Report, unit: str, found: Sequence[Used]) -> Rows:
     rows = next(section.rows for section in made.sections if section.currency == unit)
     own = [one for one in found if one.limit.unit == unit]
-    behind = [postings(ask, one.limit.owner, one.limit.pool) for one in own]
+    behind = [used_postings(ask, one.limit) for one in own]
     return Rows(
         fronted(Table(made.columns, rows, currency=unit), *FIRST),
         f"In {unit}",
         links={
-            "owner": [ask.link(at("/teams", one.limit.team)) for one in own],
+            "owner": [ask.link(at("/teams", one.limit.team) if one.limit.team else "/teams") for one in own],
             **dict.fromkeys(FIGURES, behind),
         },
         tones=[TONES[one.state] for one in own],
     )
 
 
-def postings(ask: Ask, owner: str, pool: str = "") -> str:
+def used_postings(ask: Ask, limit: Limit) -> str:
+    path = f"{limit.team}/{limit.project}" if limit.project else ""
+    wanted = {"department": limit.department, "team": "" if path else limit.team, "project": path, "user": limit.user}
+    where = [f"{name}={value}" for name, value in {**wanted, "pool": limit.pool}.items() if value]
+    return ask.link("/ledger", where=where)
+
+
+def postings(ask: Ask, owner: str) -> str:
     team, _, project = owner.partition("/")
-    where = [f"project={owner}"] if project else [f"team={team}"]
-    return ask.link("/ledger", where=[*where, *([f"pool={pool}"] if pool else [])])
+    return ask.link("/ledger", where=[f"project={owner}" if project else f"team={team}"])
+
+
+def pledge_blocks(ask: Ask, known: Sequence[Pledge]) -> list[Block]:
+    """What is reserved and lent now, of the teams that they may see; the other side of a loan by its name alone where they may."""
+    now_s = int(time.time())
+    held = [one for one in known if one.is_open and not one.is_expired(now_s)]
+    mine = [
+        one for one in held if ask.sees_owner(one.begun.owner) or (one.begun.other and ask.sees_owner(one.begun.other))
+    ]
+    made = pledge_report([hidden(ask, one) for one in mine], "", "", now_s)
+    return [
+        Rows(Table(made.columns, section.rows, currency=section.currency), f"Reserved and lent, in {section.currency}")
+        for section in made.sections
+    ]
+
+
+def hidden(ask: Ask, one: Pledge) -> Pledge:
+    begun = one.begun
+    if ask.sees_owner(begun.owner):
+        return replace(one, begun=replace(begun, other=ask.called(begun.other) if begun.other else ""))
+    return replace(one, who="", begun=replace(begun, team=ask.called(begun.owner), project="", why="", approver=""))
 
 
 def budget_blocks(ask: Ask, made: Report, found: Sequence[Spending]) -> list[Block]:
