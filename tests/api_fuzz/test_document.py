@@ -66,6 +66,7 @@ BEYOND_OF = {
         "push-": "bytes are no stream, and a strict push takes all rows or none",
     },
     "set_budget": {"invalid-amount": "the currency says how fine an amount is"},
+    "lend": {"no-policy-in-force": "there was none then"},
     "give_credit": {"invalid-amount": "the currency says how fine an amount is"},
     "propose": POLICY, "propose_owner_rule": POLICY,
     "back_test": {

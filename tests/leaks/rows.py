@@ -101,6 +101,17 @@ FORMS: dict[tuple[str, str], dict[str, str]] = {
     ("POST", "/api/v1/tokens"): {"label": "x", "role": "viewer", "teams": "[{team}]", "deeds": "[read]"},
     ("POST", "/api/v1/tokens/{token}/revocation"): {},
     ("POST", "/api/v1/budgets"): {"owner": "{team}/{project}", "amount": "100", "since": "2026-11", "why": "agreed"},
+    ("POST", "/api/v1/reservations"): {"team": "{team}", "amount": "1", "job": "{run}", "project": "{project}"},
+    ("POST", "/api/v1/reservations/{number}/posting"): {"actual": "1"},
+    ("POST", "/api/v1/reservations/{number}/voiding"): {"why": "it does not run"},
+    ("POST", "/api/v1/loans"): {
+        "owner": "{team}",
+        "other": "{team}/{project}",
+        "amount": "1",
+        "period": "2026-11",
+        "why": "a paper is due",
+    },
+    ("POST", "/api/v1/loans/{number}/return"): {"why": "not needed"},
     ("POST", "/api/v1/drafts"): {"text": "policy: small", "why": "{project}"},
     ("POST", "/api/v1/drafts/owners"): {
         "label": "slurm.account",

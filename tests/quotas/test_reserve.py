@@ -104,6 +104,13 @@ def test_ingest_settles_jobs_that_are_over(project: Project) -> None:
     assert project.books.verify() == []
 
 
+def test_another_teams_job_says_nothing(project: Project) -> None:
+    """j1 is vision's, and over: what speech sets aside for a job of that name stands until speech's own comes."""
+    reserve(project, Wish("speech", "2", "j1"), TODAY, NOW_S)
+    assert settle_reservations(project, NOW_S) == []
+    assert next(one.moved.pending for one in standing(project, TODAY) if one.limit.owner == "speech") == 2
+
+
 def test_what_expires_frees_itself_and_is_told(project: Project) -> None:
     held(project, LEFT, "a", expires="24h")
     assert not held(project, 1, "b")

@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 
 from apportion.books.names import Names
 from apportion.books.pledges import ENDS, LEND, POST, RESERVE, Pledge
+from apportion.engine.workloads import owner_of, unite
 from apportion.model.meters import METERS
-from apportion.model.times import local_day
+from apportion.model.times import Interval, local_day
 from apportion.reports.fit import MONEY, Need, touches
 from apportion.reports.held import HOUR_S
 from apportion.reports.quotas import Limit, Used
@@ -23,6 +24,9 @@ from apportion.verbs.project import Project
 POSTED = ENDS[POST]
 RUNNING = "running"
 READ = ["source", "workload", "meter", "start_s", "end_s", "allocated"]
+
+
+Key = tuple[str, str]  # a team and a job of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,10 @@ class Now:
     second: int
     zone: ZoneInfo
     names: Names
-    jobs: Mapping[str, Job] = field(default_factory=dict)
+    jobs: Mapping[Key, Job] = field(default_factory=dict)
+
+    def job_of(self, one: Pledge) -> Job | None:
+        return self.jobs.get((one.begun.team, one.begun.job))
 
     def day(self, second: int) -> date:
         return local_day(second, self.zone)
@@ -54,8 +61,10 @@ def place(project: Project, found: Sequence[Used], today: date | None = None, no
     return pledged(found, known, now_of(project, known, now_s), today)
 
 
-def now_of(project: Project, known: Iterable[Pledge], now_s: int | None = None, also: Sequence[str] = ()) -> Now:
-    asked = {one.begun.job for one in known if one.begun.job and (one.is_open or one.status == POSTED)}
+def now_of(project: Project, known: Iterable[Pledge], now_s: int | None = None, also: Sequence[Key] = ()) -> Now:
+    asked = {
+        (one.begun.team, one.begun.job) for one in known if one.begun.job and (one.is_open or one.status == POSTED)
+    }
     jobs = jobs_of(project, asked | set(also)) if asked or also else {}
     return Now(now_s or int(time.time()), ZoneInfo(project.policy.time_zone), project.books.names, jobs)
 
@@ -93,7 +102,7 @@ def counts_in(one: Pledge, used: Used, now: Now, today: date) -> bool:
 
 def remaining(one: Pledge, known: Sequence[Pledge], now: Now) -> Fraction:
     """What it still holds. What came of the job counts as used, and is taken off; money goes down as the hours of the same job do."""
-    job, amount = now.jobs.get(one.begun.job), Fraction(one.begun.amount)
+    job, amount = now.job_of(one), Fraction(one.begun.amount)
     if one.status == POSTED:
         return Fraction(0) if job else Fraction(one.ended)
     if not one.is_open or one.is_expired(now.second) or (job and job.is_over):
@@ -107,24 +116,31 @@ def remaining(one: Pledge, known: Sequence[Pledge], now: Now) -> Fraction:
     return amount * max(parts, default=Fraction(1))
 
 
-def jobs_of(project: Project, names: Iterable[str]) -> dict[str, Job]:
-    """Those that usage has come of, by a workload's id or a run's. Where several sources saw one, the one that says most counts."""
-    wanted = pa.array(sorted(names), pa.string())
-    named = pc.field("workload").isin(wanted) | pc.field("run").isin(wanted)
-    rows = project.books.scan("workloads", columns=["workload", "run", "outcome"], where=named).to_pylist()
-    ids = sorted({row["workload"] for row in rows} | set(wanted.to_pylist()))
-    usage = project.books.scan("usage", columns=READ, where=pc.field("workload").isin(pa.array(ids, pa.string())))
+def jobs_of(project: Project, wanted: Iterable[Key]) -> dict[Key, Job]:
+    """Those that usage has come of, by a workload's id or a run's; only what is the team's own. Of several sources the one that says most counts."""
+    asked = sorted(set(wanted))
+    names = pa.array(sorted({name for _, name in asked}), pa.string())
+    rows = project.books.scan("workloads", where=pc.field("workload").isin(names) | pc.field("run").isin(names))
+    known = {row["workload"]: row for row in unite(rows).to_pylist()}
+    spans = {row["workload"]: Interval(row["start_s"], row["end_s"]) for row in rows.to_pylist()}
+    teams = {name: owner_of(dict(row["labels"]), project.policy, spans[name], []).team for name, row in known.items()}
+    sums = sums_of(project, known)
+    found: dict[Key, Job] = {}
+    for team, name in asked:
+        mine = {each for each, row in known.items() if name in (each, row["run"]) and teams[each] == team}
+        if mine & {each for each, _ in sums}:
+            found[team, name] = Job(used_by(mine, sums), all(known[each]["outcome"] != RUNNING for each in mine))
+    return found
+
+
+def sums_of(project: Project, ids: Iterable[str]) -> dict[tuple[str, str], dict[str, Fraction]]:
+    """By workload and meter, then by source."""
+    where = pc.field("workload").isin(pa.array(sorted(ids), pa.string()))
     sums: dict[tuple[str, str], dict[str, Fraction]] = {}
-    for row in usage.to_pylist():
+    for row in project.books.scan("usage", columns=READ, where=where).to_pylist():
         of = sums.setdefault((row["workload"], row["meter"]), {})
         of[row["source"]] = of.get(row["source"], Fraction(0)) + amount_of(row)
-    runs = {row["workload"]: row["run"] for row in rows}
-    running = {row["workload"] for row in rows if row["outcome"] == RUNNING}
-    return {
-        name: Job(used_by(mine, sums), not mine & running)
-        for name in wanted.to_pylist()
-        if (mine := {each for each in ids if name in (each, runs.get(each))} & {each for each, _ in sums})
-    }
+    return sums
 
 
 def used_by(ids: set[str], sums: Mapping[tuple[str, str], Mapping[str, Fraction]]) -> dict[str, Fraction]:

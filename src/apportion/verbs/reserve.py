@@ -13,19 +13,19 @@ from decimal import Decimal
 from fractions import Fraction
 
 from apportion.books.pledges import ENDS, EXPIRE, POST, RESERVE, VOID, Entry, Pledge
-from apportion.errors import BooksError, ProjectError
+from apportion.errors import ApportionError, BooksError, ProjectError
 from apportion.model.money import GRAIN, plain, to_decimal
 from apportion.reports.fit import MONEY, Fit, Need, amount
 from apportion.reports.quotas import figure
 from apportion.verbs.budget import refuse_unknown, today_of
 from apportion.verbs.fit import ANYWHERE, Where, needed
-from apportion.verbs.pledged import POSTED, Job, jobs_of, now_of, pledged
+from apportion.verbs.pledged import POSTED, Job, now_of, pledged
 from apportion.verbs.project import Project
 from apportion.verbs.standing import counted_now
 from apportion.verbs.steps import Step, silent
 
 TRIES = 5
-SPAN = re.compile(r"([1-9][0-9]{0,8})([smhd])")
+SPAN = re.compile(r"([1-9][0-9]{0,4})([smhd])")
 BY_WORD, BY_DATA = "as stated", "as usage says"
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -92,7 +92,7 @@ class Asking:
     def settle(self, step: Step) -> Reserved:
         found, ground = counted_now(self.project, self.today, step)
         mine = [one for one in found if one.limit.is_of(self.wish.team)]
-        now = now_of(self.project, self.project.books.pledges.all(), self.now_s, (self.wish.job,))
+        now = now_of(self.project, self.project.books.pledges.all(), self.now_s, [(self.wish.team, self.wish.job)])
 
         def decide(known: Sequence[Pledge]) -> list[Entry]:
             self.fits, self.made = (), False
@@ -170,7 +170,7 @@ def post_reservation(project: Project, number: int, actual: str = "") -> Pledge:
     known = project.books.pledges.all()
     begun = numbered(known, number, RESERVE).begun
     stated = needed(project, actual, begun.what).amount if actual else None
-    job = now_of(project, known).jobs.get(begun.job)
+    job = now_of(project, known).job_of(numbered(known, number, RESERVE))
     if stated is None and job is None and numbered(known, number, RESERVE).is_open:
         raise ProjectError(
             "nothing-known",
@@ -192,21 +192,26 @@ def void_reservation(project: Project, number: int, why: str = "") -> Pledge:
 def settle_reservations(project: Project, now_s: int | None = None) -> list[Pledge]:
     """After data came: posts those of jobs that are over with what they came to, and ends those whose time is over. Those that it ended."""
     before = [one for one in project.books.pledges.all() if one.is_open and one.begun.kind == RESERVE]
-    if not before:
+    try:
+        now = now_of(project, before, now_s) if before else None
+    except ApportionError:
+        now = None  # while the policy cannot be read, nobody knows whose a job is
+    if now is None:
         return []
-    now, jobs = now_s or int(time.time()), jobs_of(project, {one.begun.job for one in before})
 
     def decide(known: Sequence[Pledge]) -> list[Entry]:
         held = [one for one in known if one.is_open and one.begun.kind == RESERVE]
-        over = [one for one in held if (job := jobs.get(one.begun.job)) and job.is_over]
-        late = [one for one in held if one.is_expired(now) and one not in over]
+        over = {one.number: job for one in held if (job := now.job_of(one)) and job.is_over}
+        late = [one for one in held if one.is_expired(now.second) and one.number not in over]
         return [
-            *(ending(one, POST, kept(came_to(one, jobs[one.begun.job])), BY_DATA) for one in over),
+            *(ending(one, POST, kept(came_to(one, over[one.number])), BY_DATA) for one in held if one.number in over),
             *(ending(one, EXPIRE, Decimal(0)) for one in late),
         ]
 
     numbers = {one.number for one in before}
-    return [one for one in project.books.pledges.add(decide, at_s=now) if one.number in numbers and not one.is_open]
+    return [
+        one for one in project.books.pledges.add(decide, at_s=now.second) if one.number in numbers and not one.is_open
+    ]
 
 
 def end_said(one: Pledge) -> str:

@@ -17,6 +17,7 @@ from apportion.web.api import (
     me,
     owners,
     periods,
+    pledges,
     policies,
     prices,
     reports,
@@ -31,7 +32,7 @@ from apportion.web.api import (
 
 ROOMS = (
     me, tokens, periods, reports, advice, owners, runs, search, explain, estimates, prices, forecasts, ledger, statements, disputes,
-    adjustments, anomalies, budgets, policies, drafts, reviews, health, webhooks, usage,
+    adjustments, anomalies, budgets, pledges, policies, drafts, reviews, health, webhooks, usage,
 )  # fmt: skip
 API = APIRouter(prefix="/api/v1", generate_unique_id_function=lambda route: route.name)
 for room in ROOMS:

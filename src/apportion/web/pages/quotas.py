@@ -62,7 +62,13 @@ def quota_page(ask: Ask) -> Page:
 
 def quota_blocks(ask: Ask, made: Report, found: Sequence[Used]) -> list[Block]:
     values = [
-        {"name": name_of(one), "part": number(one.share * 100), "state": WARNED if one.state == SOFT else one.state, "shown": said(one)} for one in found
+        {
+            "name": name_of(one),
+            "part": number(one.share * 100),
+            "state": WARNED if one.state == SOFT else one.state,
+            "shown": said(one),
+        }
+        for one in found
     ]
     marks = [{"name": name_of(one), "at": number(mark)} for one in found for mark in one.limit.warn]
     tables = [rows_of(ask, made, section.currency, found) for section in made.sections]
