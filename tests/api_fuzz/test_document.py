@@ -66,7 +66,8 @@ BEYOND_OF = {
         "push-": "bytes are no stream, and a strict push takes all rows or none",
     },
     "set_budget": {"invalid-amount": "the currency says how fine an amount is"},
-    "lend": {"no-policy-in-force": "there was none then"},
+    "reserve": {"unknown-pool": "a pool is the policy's"},
+    "lend": {"unknown-pool": "a pool is the policy's"},
     "give_credit": {"invalid-amount": "the currency says how fine an amount is"},
     "propose": POLICY, "propose_owner_rule": POLICY,
     "back_test": {

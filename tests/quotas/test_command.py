@@ -49,9 +49,10 @@ def test_reserve_lend_and_back(run: Run, folder: Path) -> None:
         "-o",
         "json",
     )
+    assert lent.code == 0, lent.err
     assert lent.value()["title"] == "Loan 2: vision lends to speech."
     (row,) = lent.value()["rows"]
-    assert (row["owner"], row["other"], row["amount"], row["why"]) == ("vision", "speech", "7.000000", "a paper")
+    assert (row["owner"], row["other"], row["amount"], row["why"]) == ("vision", "speech", "7", "a paper")
     listed = run("--project", folder, "quota", "pledges", "speech", "-o", "json").value()["rows"]
     assert [one["kind"] for one in listed] == ["lend"]
     assert run("--project", folder, "quota", "return", "2").out.startswith("Loan 2 is returned.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from apportion.cli.verb import OK, OVER_QUOTA, Answer, Call, month_of, verb
+from apportion.cli.verb import OK, OVER_QUOTA, Answer, Call, verb
 from apportion.errors import ApportionError
 from apportion.verbs.periods import today
 
@@ -173,23 +173,19 @@ def void(call: Call, number: Number, why: Why = "") -> Answer:
 class Lending:
     to: Annotated[str, typer.Option(metavar="OWNER", help="Who borrows: TEAM or TEAM/PROJECT.")]
     why: Annotated[str, typer.Option(metavar="TEXT", help="The reason, for those who ask.")]
-    period: Annotated[
-        str | None,
-        typer.Option(metavar="MONTH", callback=month_of, help="The month that it is for; this one unless given."),
-    ] = None
     pool: Annotated[str, typer.Option(metavar="NAME", help="Of the quotas of this pool.")] = ""
     approver: Annotated[str, typer.Option(metavar="NAME", help="Who approved it.")] = ""
 
 
 def lend(call: Call, team: Team, amount: Amount, lending: Lending, unit: Unit = "") -> Answer:
-    """Lend a part of a quota to another team for a month.
+    """Lend a part of a quota to another team for a month, this one unless --period says another.
 
     Only what is neither used nor reserved can be lent. What one has more the other has less.
     """
     from apportion.verbs.lend import Loan
     from apportion.verbs.lend import lend as give
 
-    month = lending.period or f"{today():%Y-%m}"
+    month = call.period or f"{today():%Y-%m}"
     loan = Loan(team, lending.to, amount, month, lending.why, unit or "gpu", lending.pool, lending.approver)
     project = call.project()
     made = give(project, loan)
@@ -234,7 +230,7 @@ def add_to(app: typer.Typer) -> None:
     verb(group, "reserve")(reserve)
     verb(group, "post")(post)
     verb(group, "void")(void)
-    verb(group, "lend")(lend)
+    verb(group, "lend", period=True)(lend)
     verb(group, "return")(return_)
     verb(group, "pledges")(pledges)
     app.add_typer(group, name="quota")
