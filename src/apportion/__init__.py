@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from apportion.verbs.dispute import dispute, disputes, open_dispute, say, settle
     from apportion.verbs.draft import adopt, draft, drafts, drop, propose
     from apportion.verbs.enforce import apply_enforcement, enforce, undo_enforcement
+    from apportion.verbs.enforce_kubernetes import apply_kubernetes, enforce_kubernetes, undo_kubernetes
     from apportion.verbs.erase import erase
     from apportion.verbs.estimate import estimate
     from apportion.verbs.explain import explain
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from apportion.verbs.init import init
     from apportion.verbs.journal import export_journal, journal
     from apportion.verbs.ledger import ledger
+    from apportion.verbs.lend import give_back, lend
     from apportion.verbs.methods import method, methods
     from apportion.verbs.nodes import nodes
     from apportion.verbs.plan import plan
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from apportion.verbs.project import open_project
     from apportion.verbs.quota import quotas
     from apportion.verbs.report import report
+    from apportion.verbs.reserve import post_reservation, reserve, void_reservation
     from apportion.verbs.review import review
     from apportion.verbs.split import split
     from apportion.verbs.verify import verify
@@ -61,11 +64,12 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "anomalies", "apply", "apply_enforcement", "audit",
-    "backtest", "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop", "enforce", "erase",
-    "estimate", "explain", "export_focus", "export_journal", "fairness", "fit", "forecast", "forecast_backtest", "gc", "ingest", "init", "journal",
-    "ledger", "method", "methods", "nodes", "open_dispute", "open_project", "plan", "prices", "propose", "quotas", "realised", "report", "restore",
-    "review", "say", "set_budget", "settle", "split", "undo_enforcement", "verify", "whatif",
+    "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "anomalies", "apply", "apply_enforcement",
+    "apply_kubernetes", "audit", "backtest", "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop",
+    "enforce", "enforce_kubernetes", "erase", "estimate", "explain", "export_focus", "export_journal", "fairness", "fit", "forecast",
+    "forecast_backtest", "gc", "give_back", "ingest", "init", "journal", "ledger", "lend", "method", "methods", "nodes", "open_dispute",
+    "open_project", "plan", "post_reservation", "prices", "propose", "quotas", "realised", "report", "reserve", "restore", "review", "say",
+    "set_budget", "settle", "split", "undo_enforcement", "undo_kubernetes", "verify", "void_reservation", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}
@@ -75,6 +79,8 @@ _FILES = {
     "adopt": "draft", "drafts": "draft", "drop": "draft", "propose": "draft", "apply_enforcement": "enforce", "undo_enforcement": "enforce",
     "forecast_backtest": "forecast",
     "realised": "advise",
+    "apply_kubernetes": "enforce_kubernetes", "undo_kubernetes": "enforce_kubernetes", "post_reservation": "reserve", "void_reservation": "reserve",
+    "give_back": "lend",
 }  # fmt: skip
 
 

@@ -46,7 +46,7 @@ class Options:
 
 
 def enforce(call: Call, options: Options) -> Answer:
-    """Hold Slurm or Kubernetes to the quotas that the policy gives it, by a plan.
+    """Hold Slurm or Kubernetes to quotas, by a plan.
 
     Slurm gets one QOS per team that counts without decay, Kubernetes a ResourceQuota per namespace or a queue of Kueue per team. Shows what would
     change; --apply DIGEST does it, --undo plans the way back.

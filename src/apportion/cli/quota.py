@@ -223,9 +223,7 @@ def pledge_answer(project: "Project", found: "Sequence[Pledge]", title: str = ""
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(
-        cls=Quotas, rich_markup_mode=None, help="Say what is left of quotas; reserve, lend and return parts of them."
-    )
+    group = typer.Typer(cls=Quotas, rich_markup_mode=None, help="Say what is left of quotas, reserve and lend them.")
     verb(group, DEFAULT, period=True)(show)
     verb(group, "reserve")(reserve)
     verb(group, "post")(post)

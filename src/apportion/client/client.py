@@ -19,6 +19,7 @@ from apportion.client import agreed, anomalies, estimates, record, shapes
 from apportion.client import agreed, estimates, pledges, record, shapes
 from apportion.client import agreed, estimates, record, reviews, shapes
 from apportion.client import agreed, estimates, record, shapes
+from apportion.client import pledges as pledged
 from apportion.client.anomalies import AcknowledgementWish, Anomaly
 from apportion.client.rows import Table, Timed
 from apportion.client.shapes import Listed, Shape
@@ -126,27 +127,27 @@ class Client(Wire):
         given = agreed.BudgetWish(owner=owner, amount=amount, since=since, why=why)
         return agreed.BudgetSet.model_validate(self.post("/budgets", given.model_dump()))
 
-    def pledges(self, status: str = "") -> Iterator[pledges.Pledge]:
+    def pledges(self, status: str = "") -> Iterator[pledged.Pledge]:
         """What is reserved and lent, or was."""
-        return self._each("/pledges", pledges.Pledge, {"status": status})
+        return self._each("/pledges", pledged.Pledge, {"status": status})
 
-    def reserve(self, wish: pledges.ReservationWish) -> pledges.Reserved:
-        return pledges.Reserved.model_validate(self.post("/reservations", wish.model_dump()))
+    def reserve(self, wish: pledged.ReservationWish) -> pledged.Reserved:
+        return pledged.Reserved.model_validate(self.post("/reservations", wish.model_dump()))
 
-    def post_reservation(self, number: int, actual: str = "") -> pledges.Pledge:
-        given = pledges.PostingWish(actual=actual)
-        return pledges.Pledge.model_validate(self.post(f"/reservations/{number}/posting", given.model_dump()))
+    def post_reservation(self, number: int, actual: str = "") -> pledged.Pledge:
+        given = pledged.PostingWish(actual=actual)
+        return pledged.Pledge.model_validate(self.post(f"/reservations/{number}/posting", given.model_dump()))
 
-    def void_reservation(self, number: int, why: str = "") -> pledges.Pledge:
-        given = pledges.EndWish(why=why)
-        return pledges.Pledge.model_validate(self.post(f"/reservations/{number}/voiding", given.model_dump()))
+    def void_reservation(self, number: int, why: str = "") -> pledged.Pledge:
+        given = pledged.EndWish(why=why)
+        return pledged.Pledge.model_validate(self.post(f"/reservations/{number}/voiding", given.model_dump()))
 
-    def lend(self, wish: pledges.LoanWish) -> pledges.Pledge:
-        return pledges.Pledge.model_validate(self.post("/loans", wish.model_dump()))
+    def lend(self, wish: pledged.LoanWish) -> pledged.Pledge:
+        return pledged.Pledge.model_validate(self.post("/loans", wish.model_dump()))
 
-    def give_back(self, number: int, why: str = "") -> pledges.Pledge:
-        given = pledges.EndWish(why=why)
-        return pledges.Pledge.model_validate(self.post(f"/loans/{number}/return", given.model_dump()))
+    def give_back(self, number: int, why: str = "") -> pledged.Pledge:
+        given = pledged.EndWish(why=why)
+        return pledged.Pledge.model_validate(self.post(f"/loans/{number}/return", given.model_dump()))
 
     def drafts(self, status: str = "") -> Iterator[agreed.Draft]:
         return self._each("/drafts", agreed.Draft, {"status": status})

@@ -13,6 +13,7 @@ from apportion.policy.fields import Count, MeterName, Name, Positive
 from apportion.policy.rules import Dated
 
 MEASURES = ("hours", "months", "amount", "money")
+LEVELS = ("team", "project", "user")
 MONTHLY = ("month", "quarter", "year")
 Owner = tuple[str, str, str, str]  # department, team, project, user
 What = tuple[str, str, str, str]  # meter or money, pool, per, measure
@@ -160,14 +161,11 @@ def together(one: Quota, other: Quota) -> bool:
 
 def too_many(quotas: tuple[Quota, ...], departments: dict[str, str]) -> Iterator[tuple[int, str, Fraction]]:
     """Quotas whose children must fit and do not: where, of what kind these are, and what they add up to on the first day on which it is too much."""
-    for step, parent in enumerate(quotas):
-        if parent.children == "fit":
-            for level in ("team", "project", "user"):
-                below = [one for one in quotas if one.what == parent.what and is_child(one, parent, level, departments)]
-                sums = [adding(below, day) for day in days_of(parent, below)]
-                over = next((found for found in sums if found > parent.size), None)
-                if over is not None:
-                    yield step, level, over
+    strict = [(step, one, level) for step, one in enumerate(quotas) if one.children == "fit" for level in LEVELS]
+    for step, parent, level in strict:
+        below = [one for one in quotas if one.what == parent.what and is_child(one, parent, level, departments)]
+        sums = [adding(below, day) for day in days_of(parent, below)]
+        yield from [(step, level, found) for found in sums if found > parent.size][:1]
 
 
 def is_child(one: Quota, parent: Quota, level: str, departments: dict[str, str]) -> bool:
