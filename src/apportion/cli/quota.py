@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from apportion.verbs.project import Project
 
 DEFAULT = "show"
+HELP = """Say what is left of quotas, reserve and lend them.
+
+`apportion quota [TEAM]` is `apportion quota show [TEAM]`.
+"""
 
 
 class Quotas(TyperGroup):
@@ -178,9 +182,9 @@ class Lending:
 
 
 def lend(call: Call, team: Team, amount: Amount, lending: Lending, unit: Unit = "") -> Answer:
-    """Lend a part of a quota to another team for a month, this one unless --period says another.
+    """Lend a part of a quota to another team for a month.
 
-    Only what is neither used nor reserved can be lent. What one has more the other has less.
+    It is this month unless --period says another. Only what is neither used nor reserved can be lent; what one has more the other has less.
     """
     from apportion.verbs.lend import Loan
     from apportion.verbs.lend import lend as give
@@ -223,7 +227,7 @@ def pledge_answer(project: "Project", found: "Sequence[Pledge]", title: str = ""
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(cls=Quotas, rich_markup_mode=None, help="Say what is left of quotas, reserve and lend them.")
+    group = typer.Typer(cls=Quotas, rich_markup_mode=None, help=HELP)
     verb(group, DEFAULT, period=True)(show)
     verb(group, "reserve")(reserve)
     verb(group, "post")(post)
