@@ -2,7 +2,6 @@
 
 from datetime import date
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -11,12 +10,7 @@ from apportion.verbs.lend import Loan, give_back, lend
 from apportion.verbs.project import Project
 from apportion.verbs.reserve import Wish, reserve
 from apportion.verbs.standing import standing
-from tests.quotas.world import HELD, NOW_S, SPEECH, TODAY, VISION, opened
-
-
-@pytest.fixture
-def project(ingested: Path, tmp_path: Path) -> Project:
-    return opened(ingested, tmp_path / "p", VISION, SPEECH, "{team: speech, meter: gpu, hours: 500, per: year}")
+from tests.quotas.world import HELD, NOW_S, TODAY
 
 
 def sizes(project: Project, day: date = TODAY) -> dict[tuple[str, str], Fraction]:

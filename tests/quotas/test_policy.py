@@ -115,4 +115,4 @@ def test_what_only_looks_alike_is_taken() -> None:
 
 def test_a_quota_that_nothing_counts_in_is_doubted() -> None:
     policy = load_policy(text("{team: vision, meter: cpu, hours: 9, per: month}"))
-    assert any("no pool counts cpu alone" in one for one in policy.warnings)
+    assert any("no pool counts cpu, so" in one for one in policy.warnings)

@@ -20,14 +20,9 @@ from apportion.verbs.reserve import (
     void_reservation,
 )
 from apportion.verbs.standing import standing
-from tests.quotas.world import HELD, NOW_S, SPEECH, TODAY, VISION, came, opened
+from tests.quotas.world import HELD, NOW_S, TODAY, VISION, came, opened
 
 LEFT = 100 - HELD
-
-
-@pytest.fixture
-def project(ingested: Path, tmp_path: Path) -> Project:
-    return opened(ingested, tmp_path / "p", VISION, SPEECH)
 
 
 def left(project: Project) -> int:

@@ -1,8 +1,10 @@
 """What is left goes on to the next window: a cap, an end, from closed months alone."""
 
 import random
+import shutil
 from datetime import date
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +83,18 @@ def test_closed_months_roll_over(closed: Project) -> None:
     assert "vision: 10 GPU-hours rolled over from 2026-09, until 2026-10-31." in said
     again = standing(apportion.open_project(closed.folder), OCTOBER)  # from what was kept
     assert again == (month, quarter)
+
+
+def test_core_hours_count_in_a_pool_of_cores_and_memory(closed: Project, tmp_path: Path) -> None:
+    """vision held 10 cores and 20 GiB for 5 hours on October 1st, in a pool that both drive; not on the 2nd."""
+    shutil.copytree(closed.folder, tmp_path / "p")
+    lines = (
+        "{team: vision, meter: cpu, hours: 80, per: month}",
+        "{department: research, meter: memory, hours: 1000, per: month}",
+    )
+    project = with_quotas(tmp_path / "p", *lines, "{team: vision, meter: cpu, hours: 80, per: day}")
+    assert [one.used for one in standing(project, OCTOBER)] == [50, 200, 0]
+    assert [one.used for one in standing(project, date(2026, 10, 1))] == [50, 200, 50]
 
 
 def test_what_is_not_closed_is_waited_for(closed: Project) -> None:

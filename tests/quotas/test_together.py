@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from pathlib import Path
 
 import apportion
 from apportion.books.pledges import RESERVE, VOID, Entry, Pledge
+from apportion.verbs.project import Project
 from apportion.verbs.reserve import Wish, reserve
 from tests.books.conftest import Place
-from tests.quotas.world import HELD, NOW_S, TODAY, VISION, opened
+from tests.quotas.world import HELD, NOW_S, TODAY
 
 WRITERS, EACH, LIMIT = 6, 5, 100
 
@@ -41,9 +41,9 @@ def test_no_two_take_the_same_hours(made_place: Place) -> None:
     assert books.verify() == []
 
 
-def test_by_the_verb_too(ingested: Path, tmp_path: Path) -> None:
+def test_by_the_verb_too(project: Project) -> None:
     """Each asks for 11 of the 52 hours that are left, some of them twice."""
-    folder = opened(ingested, tmp_path / "p", VISION).folder
+    folder = project.folder
 
     def worker(number: int) -> bool:
         project = apportion.open_project(folder)

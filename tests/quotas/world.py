@@ -15,6 +15,7 @@ NOW_S = parse_instant("2026-10-20T12:00:00Z")
 HELD = Fraction(48)
 VISION = "{team: vision, meter: gpu, hours: 100, per: month}"
 SPEECH = "{team: speech, meter: gpu, hours: 60, per: month}"
+YEAR = "{team: speech, meter: gpu, hours: 500, per: year}"
 
 
 def opened(made: Path, folder: Path, *lines: str) -> Project:

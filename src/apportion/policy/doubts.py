@@ -78,12 +78,11 @@ def _idle_reservations(policy: Policy) -> Iterator[Finding]:
 
 
 def _uncounted_quotas(policy: Policy) -> Iterator[Finding]:
-    """What several meters drive together says nothing of one of them."""
-    alone = {next(iter(pool.meter)) for pool in policy.pools.values() if len(pool.meter) == 1}
+    counted = {meter for pool in policy.pools.values() for meter in pool.meter}
     for step, quota in enumerate(policy.quotas):
-        if quota.money is None and quota.meter not in alone and policy.pools:
-            sentence = f"no pool counts {quota.meter} alone, so nothing counts in this quota"
-            yield Finding(("quotas", step, "meter"), sentence, hint=f"give {quota.meter} a pool of its own")
+        if quota.money is None and quota.meter not in counted and policy.pools:
+            sentence = f"no pool counts {quota.meter}, so nothing counts in this quota"
+            yield Finding(("quotas", step, "meter"), sentence, hint=f"give {quota.meter} a pool")
 
 
 def _unknown_phases(policy: Policy) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from apportion.engine.claims import component_of
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN, to_grains
-from apportion.model.times import Period, day_start
+from apportion.model.times import Interval, Period, day_start
 from apportion.policy.document import Policy
 from apportion.policy.quotas import Quota
 from apportion.reports.held import HOUR_S
@@ -94,7 +94,9 @@ class Counting:
             rows = self.mine(record.posted)
             rows = rows.filter(pc.equal(rows["currency"], self.policy.currency))
             return Fraction(sum(map(to_grains, rows["amount"].to_pylist())), GRAIN)
-        return self.hours(record) if self.quota.hours is not None else self.flow(month, flows)
+        if self.quota.amount is not None:
+            return self.flow(month, flows)
+        return self.hours(record) + (self.beside(month, flows) if self.mixed else Fraction(0))
 
     def mine(self, rows: pa.Table) -> pa.Table:
         quota = self.quota
@@ -118,6 +120,19 @@ class Counting:
             if list(pool.meter) == [meter] and component_of(pool) == METERS[meter].component
         ]
 
+    @property
+    def mixed(self) -> list[str]:
+        """Those that several levels drive together, this one among them: a pool of cores and memory."""
+        meter = self.quota.meter or ""
+        return [
+            name
+            for name, pool in self.policy.pools.items()
+            if meter in pool.meter
+            and len(pool.meter) > 1
+            and not METERS[meter].flow
+            and component_of(pool) == METERS[meter].component
+        ]
+
     def hours(self, record: Record) -> Fraction:
         """What was held. It stands once for each currency: where a pool has bills in several, that which says most."""
         if record.charges is None:
@@ -135,6 +150,20 @@ class Counting:
             of_pool[currency] = of_pool.get(currency, Fraction(0)) + held
         return sum((max(some.values()) for some in sums.values()), Fraction(0))
 
+    def beside(self, month: Period, flows: pa.Table | None = None) -> Fraction:
+        """Of mixed pools the charges say who was there, and the usage how much each held. Of several sources the one that says most counts."""
+        zone = ZoneInfo(self.policy.time_zone)
+        span = month.interval(zone)
+        if self.days is not None:
+            first, last = (day_start(day, zone) for day in (self.days[0], self.days[1] + timedelta(days=1)))
+            span = span.clip(Interval(first, last))
+        keys = ["pool", "day", "team", "project", "user", "workload"]
+        where = (pc.field("period") == str(month)) & pc.field("pool").isin(self.mixed)
+        charged = self.project.books.scan("charges", columns=keys, where=where) if flows is None else flows
+        rows = self.mine(charged.filter(pc.is_in(charged["pool"], pa.array(self.mixed, pa.string()))))
+        sums = held_by(self.project, self.quota.meter or "", pc.unique(rows["workload"]), span)
+        return Fraction(sum(max(some.values()) for some in sums.values()), METERS[self.quota.meter or ""].base * HOUR_S)
+
     def flow(self, month: Period, flows: pa.Table | None = None) -> Fraction:
         """A workload's amount stands with every bill and component of its pool: it counts once."""
         keys = ["pool", "day", "team", "project", "user", "workload"]
@@ -148,3 +177,16 @@ class Counting:
             (int(row["unit_seconds_max_sum"]) * measure_of(self.policy.pools[row["pool"]]).natural for row in sums),
             Fraction(0),
         )
+
+
+def held_by(project: Project, meter: str, workloads: pa.Array, span: Interval) -> dict[str, dict[str, int]]:
+    """Unit-seconds within a time, by workload and source."""
+    within = (pc.field("start_s") < span.end_s) & (pc.field("end_s") > span.start_s)
+    where = (pc.field("meter") == meter) & within & pc.field("workload").isin(workloads)
+    columns = ["source", "workload", "start_s", "end_s", "allocated"]
+    sums: dict[str, dict[str, int]] = {}
+    for row in project.books.scan("usage", columns=columns, where=where).to_pylist():
+        seconds = min(row["end_s"], span.end_s) - max(row["start_s"], span.start_s)
+        of = sums.setdefault(row["workload"], {})
+        of[row["source"]] = of.get(row["source"], 0) + row["allocated"] * seconds
+    return sums
