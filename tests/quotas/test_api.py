@@ -71,8 +71,9 @@ def test_a_loan_is_between_teams_that_one_sees(clients: Clients) -> None:
 def test_what_a_department_has_is_told_to_those_who_see_it(posted: Path, tmp_path: Path) -> None:
     folder = opened(posted, tmp_path / "p", SPEECH, DEPARTMENT.replace("90", "6")).folder
     wish = ReservationWish(team="speech", amount="7", job="1").model_dump()
-    said = post(clients_of(folder)("lead"), "/reservations", wish).json()
+    people = clients_of(folder)
+    said = post(people("lead"), "/reservations", wish).json()
     assert said["fits"] is False
-    assert "department" not in str(clients_of(folder)("viewer").get(f"{ROOT}/quotas").json()["sections"])
+    assert "department" not in str(people("viewer").get(f"{ROOT}/quotas").json()["sections"])
     assert said["said"] == "speech needs more than its department has left."
-    assert "department research" in post(clients_of(folder)("admin"), "/reservations", wish).json()["said"]
+    assert "department research" in post(people("admin"), "/reservations", wish).json()["said"]

@@ -3,9 +3,15 @@
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
 import apportion
+from apportion.model.times import Period
 from apportion.reports.quotas import OVER, SOFT
+from apportion.verbs.check import quota_findings
+from apportion.verbs.counting import limit_of, window
 from apportion.verbs.fit import Where, fit, needed
+from apportion.verbs.project import Project
 from apportion.verbs.standing import standing
 from tests.quotas.world import HELD, SPEECH, TODAY, VISION, opened
 
@@ -13,8 +19,13 @@ DEPARTMENT = "{department: research, meter: gpu, hours: 110, per: month}"
 ANN = "{team: vision, user: ann, meter: gpu, hours: 50, per: quarter}"
 
 
-def test_departments_teams_and_users_count_their_own(ingested: Path, tmp_path: Path) -> None:
-    project = opened(ingested, tmp_path / "p", DEPARTMENT, VISION, SPEECH, ANN)
+@pytest.fixture(scope="module")
+def every(ingested: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return opened(ingested, tmp_path_factory.mktemp("every") / "p", DEPARTMENT, VISION, SPEECH, ANN)
+
+
+def test_departments_teams_and_users_count_their_own(every: Project) -> None:
+    project = every
     used = {one.limit.owner: (one.used, one.left) for one in standing(project, TODAY)}
     assert used == {
         "department research": (2 * HELD, 110 - 2 * HELD),
@@ -24,8 +35,8 @@ def test_departments_teams_and_users_count_their_own(ingested: Path, tmp_path: P
     }
 
 
-def test_the_tightest_decides_and_is_named(ingested: Path, tmp_path: Path) -> None:
-    project = opened(ingested, tmp_path / "p", DEPARTMENT, VISION, SPEECH, ANN)
+def test_the_tightest_decides_and_is_named(every: Project) -> None:
+    project = every
     assert fit(project, "vision", "14", TODAY).fits
     made = fit(project, "vision", "15", TODAY)
     assert not made.fits
@@ -54,21 +65,19 @@ def test_soft_limits_are_told_and_stop_nobody(ingested: Path, tmp_path: Path) ->
     assert fit(project, "speech", "1000", TODAY).fits
 
 
-def test_below_what_is_used_is_told_and_not_refused(ingested: Path, tmp_path: Path) -> None:
-    project = opened(ingested, tmp_path / "p", "{team: vision, meter: gpu, hours: 40, per: month}")
-    (one,) = standing(project, TODAY)
+def test_below_what_is_used_is_told_and_not_refused(posted: Path, tmp_path: Path) -> None:
+    project = opened(posted, tmp_path / "p", "{team: vision, meter: gpu, hours: 40, per: month}")
+    (one,) = apportion.quotas(project, "2026-10", today=TODAY)
     assert (one.state, one.left) == (OVER, 40 - HELD)
-    apportion.plan(project, "2026-10")
-    apportion.apply(project, "2026-10")
-    said = [one for one in apportion.check(project, "2026-10").findings if one.what == "quotas"]
-    assert len(said) == 1
-    assert "48 of 40 GPU-hours" in said[0].text
+    (said,) = quota_findings(project, Period(2026, 10))
+    assert said.text == "vision: 48 of 40 GPU-hours are used in 2026-10, more than the quota"
+    assert "raise it" in said.fix
 
 
 def test_months_are_as_long_as_they_are(ingested: Path, tmp_path: Path) -> None:
     project = opened(ingested, tmp_path / "p", "{team: vision, meter: gpu, months: 2, soft: 1, per: month}")
-    (one,) = standing(project, TODAY)
-    assert (one.limit.size, one.limit.soft, one.limit.unit) == (Fraction(2 * 31 * 24), Fraction(31 * 24), "GPU-hours")
+    limit = limit_of(project.policy.quotas[0], project.policy, window("month", TODAY))
+    assert (limit.size, limit.soft, limit.unit) == (Fraction(2 * 31 * 24), Fraction(31 * 24), "GPU-hours")
     assert needed(project, "3", "USD").of == "money"
     assert needed(project, "3", "core-hours").unit == "core-hours"
     months = needed(project, "1", "GiB-months")
