@@ -17,7 +17,7 @@ def sizes(project: Project, day: date = TODAY) -> dict[tuple[str, str], Fraction
     return {(one.limit.owner, one.limit.per): one.size for one in standing(project, day)}
 
 
-def loan(amount: int, period: str = "2026-10", **more: str) -> Loan:
+def loan(amount: object, period: str = "2026-10", **more: str) -> Loan:
     return Loan("vision", "speech", str(amount), period, "a paper is due", **more)
 
 

@@ -145,7 +145,8 @@ def test_which_quotas_are_asked(quotas: tuple[Used, ...], need: Need, fits: bool
 )  # fmt: skip
 def test_what_is_wrong_is_said(running: Project, team: str, words: tuple[str, ...], code: str) -> None:
     with pytest.raises(ApportionError) as found:
-        fit(running, team, needed(running, words[0], *words[1:2], where=Where("".join(words[2:]))), TODAY)
+        amount, of, pool = (*words, *("", "gpu", "")[len(words) :])
+        fit(running, team, needed(running, amount, of, Where(pool)), TODAY)
     assert found.value.code == code
     assert found.value.hint
 
