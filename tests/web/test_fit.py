@@ -144,8 +144,8 @@ def test_which_quotas_are_asked(quotas: tuple[Used, ...], need: Need, fits: bool
      ("vision", ("many",), "invalid-number"), ("vision", ("-5",), "negative-amount")],
 )  # fmt: skip
 def test_what_is_wrong_is_said(running: Project, team: str, words: tuple[str, ...], code: str) -> None:
+    amount, of, pool = (*words, *("", "gpu", "")[len(words) :])
     with pytest.raises(ApportionError) as found:
-        amount, of, pool = (*words, *("", "gpu", "")[len(words) :])
         fit(running, team, needed(running, amount, of, Where(pool)), TODAY)
     assert found.value.code == code
     assert found.value.hint
