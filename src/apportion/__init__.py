@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from apportion.errors import ApportionError, InvariantError, Problem
     from apportion.verbs.adjust import adjust
     from apportion.verbs.adjustments import adjustments
-    from apportion.verbs.advise import advise
     from apportion.verbs.advise import advise, realised
     from apportion.verbs.anomalies import anomalies
     from apportion.verbs.apply import apply

@@ -11,8 +11,8 @@ from apportion.cli.main import main
 from apportion.errors import ApportionError
 from apportion.reports.quotas import Limit, Used
 from apportion.reports.sums import grouped
-from apportion.verbs.project import Project
 from apportion.verbs.counting import window
+from apportion.verbs.project import Project
 from tests.sources import making
 from tests.web import world
 from tests.web.conftest import Clients, clients_of

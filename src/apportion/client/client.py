@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
-from apportion.client import agreed, anomalies, estimates, record, shapes
-from apportion.client import agreed, estimates, pledges, record, shapes
 from apportion.client import agreed, estimates, record, reviews, shapes
-from apportion.client import agreed, estimates, record, shapes
 from apportion.client import pledges as pledged
 from apportion.client.anomalies import AcknowledgementWish, Anomaly
 from apportion.client.rows import Table, Timed
@@ -196,8 +193,6 @@ class Client(Wire):
     def advice(self, period: str = "", kind: str = "") -> shapes.ReportAnswer:
         """What was wasted, what acting on it would save, who can and how."""
         return shapes.ReportAnswer.model_validate(self.get("/advice", {"period": period, "kind": kind}))
-
-    def anomalies(self) -> Iterator[anomalies.Anomaly]:
 
     def anomalies(self) -> Iterator[Anomaly]:
         """What is not as usual, the oldest first; those that were acknowledged, too."""

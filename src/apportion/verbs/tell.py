@@ -15,8 +15,6 @@ from apportion.books.hooks import News
 from apportion.errors import ApportionError
 from apportion.model.money import GRAIN, for_reading, plain, to_decimal, to_grains
 from apportion.policy.document import Policy
-from apportion.policy.rules import Quota
-from apportion.reports.anomaly import Anomaly
 from apportion.reports.anomaly.found import Anomaly
 from apportion.reports.live import Estimate
 from apportion.reports.quotas import Limit, Used
