@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 from apportion.books import record
 from apportion.books.agreed import packed, unpacked
 from apportion.books.audit import note
+from apportion.books.beside import CHECK, check_beside, keep_beside, told_beside
 from apportion.books.catalog import Evidence
 from apportion.books.chain import rows_digest, told
 from apportion.books.content import Content, Totals, bill_days_digest, totals
@@ -45,7 +46,8 @@ def close(evidence: Evidence, names: Names, closing: Closing) -> Closed:
     rows, known = names.hidden(closing.minor.select(MINOR.names).cast(MINOR))
     minor = merged(rows)
     documents, users = hidden(closing.documents, names, known)
-    closing = replace(closing, documents=documents)
+    checks = {**closing.checks, **({CHECK: told_beside(closing.beside)} if closing.beside else {})}
+    closing = replace(closing, documents=documents, checks=checks)
     with writing(evidence.engine) as connection:
         if is_closed(connection, closing.period):
             return closed_before(connection, closing, minor)
@@ -57,11 +59,13 @@ def close(evidence: Evidence, names: Names, closing: Closing) -> Closed:
         row["head_after"] = row["hash"]
         connection.execute(insert(record.runs), [row])
         names.learn(connection, closing.period, users)
-        checks = json.dumps(dict(closing.checks), sort_keys=True)
+        said = json.dumps(checks, sort_keys=True)
         connection.execute(
-            insert(record.closes).values(period=closing.period, run_id=run.run_id, checks=checks, minor=packed(minor))
+            insert(record.closes).values(period=closing.period, run_id=run.run_id, checks=said, minor=packed(minor))
         )
         keep(connection, closing.period, closing.documents)
+        if closing.beside:
+            keep_beside(connection, closing.period, closing.beside)
         connection.execute(delete(record.periods).where(record.periods.c.period == closing.period))
         connection.execute(insert(record.periods).values(period=closing.period, status="closed"))
         note(connection, "run", told(row), closing.why)
@@ -213,3 +217,4 @@ def check_closes(connection: Connection) -> Iterator[Finding]:
     for run_id in known:
         yield Finding("close-changed", f"run {run_id}", "what was closed is missing")
     yield from check_documents(connection)
+    yield from check_beside(connection)

@@ -9,8 +9,10 @@ from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from apportion.books import record
 from apportion.books.audit import note, user
+from apportion.books.beside import read_beside
 from apportion.books.database import reading, writing
 from apportion.books.failures import spoken
+from apportion.books.shapes import Beside
 from apportion.errors import BooksError
 
 DEED = "draft"
@@ -73,6 +75,11 @@ class Proposals:
             note(connection, DEED, f"{number} {status}", why)
             before()
             return read(connection, number)
+
+    def beside(self, period: str) -> Beside | None:
+        """The rules to come that the statements of a closed month tell of."""
+        with spoken(), reading(self.engine) as connection:
+            return read_beside(connection, period)
 
 
 def read(connection: Connection, number: int) -> Proposal:

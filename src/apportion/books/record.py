@@ -103,6 +103,7 @@ documents = Table(
     text("period", key=True), text("level", key=True), text("owner", key=True), text("currency", key=True),
     whole("number"), text("label"), whole("amount"), text("sha256"), Column("body", LargeBinary, nullable=False),
 )  # fmt: skip
+previews = Table("previews", record, text("period", key=True), text("version"), text("text"))
 transfers = Table(
     "transfers", record,
     text("run_id", key=True), text("owner"), text("other"), text("currency"), Column("amount", Exact, nullable=False), text("why"),
@@ -170,6 +171,10 @@ proposals = Table(
     "proposals", record,
     whole("number", key=True), text("base"), text("text"), text("why"), text("who"), whole("at_s"), text("status"), text("ended_by"), whole("ended_s"),
 )  # fmt: skip
+whatifs = Table(
+    "whatifs", record,
+    whole("number", key=True), text("name"), text("months"), text("head"), text("asked"), text("result"), text("who"), whole("at_s"),
+)  # fmt: skip
 pushes = Table(
     "pushes", record, text("who", key=True), text("key", key=True), text("sha256"), text("answer"), whole("at_s"),
 )  # fmt: skip
@@ -234,6 +239,7 @@ APPEND_ONLY = (
     bill_days,
     closes,
     documents,
+    previews,
     transfers,
     disputes,
     dispute_notes,

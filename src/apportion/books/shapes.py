@@ -173,6 +173,14 @@ class Dispute:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Rules to come that statements tell of: a policy, by its version and its text."""
+
+    version: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """The end of a period. `minor` is what it comes to in whole minor units; `checks` is what was looked at, and what it said, by name.
 
@@ -186,6 +194,7 @@ class Close:
     expected_head: str
     why: str = ""
     documents: tuple[Document, ...] = ()
+    beside: Beside | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,17 @@ from apportion.policy.fields import Day, MeterName, Name, NotNegative
 from apportion.policy.finance import Journal, Statements
 from apportion.policy.pools import Basis, Pool
 from apportion.policy.quotas import Quota
-from apportion.policy.rules import Adjustment, Closing, FacetRule, Fx, NodeRule, OwnerRule, ReservationRule, Team
+from apportion.policy.rules import (
+    Adjustment,
+    Closing,
+    FacetRule,
+    Fx,
+    NodeRule,
+    OwnerRule,
+    Preview,
+    ReservationRule,
+    Team,
+)
 from apportion.policy.tree import Node, find
 
 SECTIONS = (
@@ -107,6 +117,7 @@ class Policy(Clause):
     basis: Basis = "effective"
     fx: Fx | None = None
     close: Closing | None = None
+    preview: Preview | None = None
     statements: Statements = Statements()
     journal: Journal = Journal()
     teams: dict[Name, Team] = {}

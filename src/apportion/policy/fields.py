@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 from apportion.errors import InputError
 from apportion.model.meters import METERS
 from apportion.model.numbers import parse_fraction
+from apportion.model.times import Period, parse_period
 from apportion.policy.clause import nearest, shown, wrong
 from apportion.policy.match import Selector, SelectorMistake, literal, parse_selector
 
@@ -26,6 +27,7 @@ NUMBER_SCHEMA: dict[str, Any] = {
     "anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^ *[+-]?[0-9.]+([eE][+-]?[0-9]+)?(/[0-9.]+)? *$"}]
 }
 DAY_SCHEMA: dict[str, Any] = {"type": "string", "format": "date", "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+MONTH_SCHEMA: dict[str, Any] = {"type": "string", "pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])$"}
 GLOBS_SCHEMA: dict[str, Any] = {"anyOf": [TEXT_SCHEMA, {"type": "array", "items": TEXT_SCHEMA, "minItems": 1}]}
 NOT_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -106,6 +108,16 @@ def read_day(given: Any) -> date:
     return day
 
 
+def read_month(given: Any) -> Period:
+    try:
+        month = parse_period(given if isinstance(given, str) else "")
+    except InputError as error:
+        raise wrong("policy-type", f"expected a month, found {shown(given)}", hint=error.hint) from None
+    if not FIRST_YEAR <= month.year <= LAST_YEAR:
+        raise wrong("policy-value", f"the month {given} is outside {FIRST_YEAR} to {LAST_YEAR}")
+    return month
+
+
 def read_time(given: Any) -> time:
     if not isinstance(given, str) or not TIME.fullmatch(given):
         raise wrong(
@@ -166,6 +178,7 @@ Name = Annotated[str, PlainValidator(read_name), WithJsonSchema(TEXT_SCHEMA)]
 MeterName = Annotated[str, PlainValidator(read_meter), WithJsonSchema({"type": "string", "enum": sorted(METERS)})]
 Template = Annotated[str, PlainValidator(read_template), WithJsonSchema(TEXT_SCHEMA)]
 Day = Annotated[date, PlainValidator(read_day), WithJsonSchema(DAY_SCHEMA)]
+Month = Annotated[Period, PlainValidator(read_month), WithJsonSchema(MONTH_SCHEMA)]
 TimeOfDay = Annotated[
     time, PlainValidator(read_time), WithJsonSchema({"type": "string", "pattern": f"^{TIME.pattern}$"})
 ]

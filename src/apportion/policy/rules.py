@@ -10,6 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from apportion.errors import InputError
 from apportion.model.facets import FACETS, Sure
 from apportion.model.meters import METERS, to_base
+from apportion.model.times import Period
 from apportion.policy.clause import Clause, wrong
 from apportion.policy.fields import (
     Change,
@@ -17,6 +18,7 @@ from apportion.policy.fields import (
     Day,
     Labels,
     MeterName,
+    Month,
     Name,
     NotNegative,
     Percent,
@@ -206,6 +208,45 @@ class Closing(Clause):
     unowned: Percent = Fraction(0)
     change: Positive | None = None
     disputes: Literal["allow", "refuse"] = "allow"
+
+
+class Preview(Clause):
+    """Rules to come: in the months `from` to `until` statements say what would be owed by them, too. They are a file of the project, or a draft."""
+
+    policy: Text = ""
+    draft: Count | None = None
+    from_: Month = Field(alias="from")
+    until: Month
+
+    @model_validator(mode="after")
+    def one_text(self) -> Self:
+        if bool(self.policy) == bool(self.draft):
+            raise wrong(
+                "policy-value" if self.policy else "policy-missing-key",
+                "a preview has a policy file or a draft, one of them",
+                *(["draft"] if self.policy else []),
+                hint="write policy: FILE, or draft: NUMBER",
+            )
+        if self.policy.startswith(("/", "~")) or "\\" in self.policy or ".." in self.policy.split("/"):
+            raise wrong(
+                "policy-value", f"{self.policy!r} is no file of the project", "policy", hint="name one in its folder"
+            )
+        if self.until.first_day < self.from_.first_day:
+            raise wrong(
+                "policy-value",
+                f"until {self.until} lies before from {self.from_}",
+                "until",
+                hint="until is its last month",
+            )
+        return self
+
+    @property
+    def source(self) -> str:
+        """What the rules are read from, in words."""
+        return f"draft {self.draft}" if self.draft else self.policy
+
+    def holds_in(self, period: Period) -> bool:
+        return self.from_.first_day <= period.first_day <= self.until.first_day
 
 
 class Fx(Clause):

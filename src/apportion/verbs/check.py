@@ -24,6 +24,7 @@ from apportion.verbs.notify import telling_findings
 from apportion.verbs.overcommitted import overcommitted
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed, compute
+from apportion.verbs.preview import preview_findings
 from apportion.verbs.project import Project
 from apportion.verbs.quota import quotas
 from apportion.verbs.report import posted_periods
@@ -54,6 +55,7 @@ def check(project: Project, period: Period | str | None = None, step: Step = sil
     """Goes on after a failure, so that one run names everything."""
     findings = [settings_finding(project)]
     findings += guarded(lambda: policy_findings(project), "policy")
+    findings += guarded(lambda: preview_findings(project), "preview") if project_policy(project) else []
     for source in project.sources:
         step(f"reading {source.name}", 0, 0)
         findings += guarded(lambda source=source: source_findings(project, source), f"source {source.name}")  # type: ignore[misc]  # bound per turn

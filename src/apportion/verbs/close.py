@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apportion.books.shapes import PLAN, Close, Closed, StoredRun
+from apportion.books.shapes import PLAN, Beside, Close, Closed, StoredRun
 from apportion.engine.minor import minor_units
 from apportion.errors import BooksError
 from apportion.model.times import Period
@@ -11,6 +11,7 @@ from apportion.verbs.agreement import keep, policy_for
 from apportion.verbs.closing import Look, looks
 from apportion.verbs.notify import enrol
 from apportion.verbs.periods import as_period
+from apportion.verbs.preview import upcoming
 from apportion.verbs.project import Project
 from apportion.verbs.statement import documents
 from apportion.verbs.steps import Step, silent
@@ -55,6 +56,7 @@ def close(project: Project, period: Period | str, override: str = "", step: Step
     enrol(project)
     step(f"closing {period}", 0, 0)
     minor = minor_units(project.books.posted(str(period)))
+    beside = upcoming(project, period)
     closing = Close(
         period=str(period),
         policy_version=posted_with(project, period, runs),
@@ -62,7 +64,8 @@ def close(project: Project, period: Period | str, override: str = "", step: Step
         checks={look.name: ("" if look.good else "no: ") + look.text for look in found},
         expected_head=head,
         why=override,
-        documents=documents(project, period, step),
+        documents=documents(project, period, step, beside),
+        beside=Beside(beside.policy.version, beside.policy.text) if beside and beside.policy else None,
     )
     return Outcome(str(period), found, project.books.close_period(closing))
 

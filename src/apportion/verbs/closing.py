@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.books.shapes import OPEN
-from apportion.errors import ProjectError
+from apportion.errors import ApportionError, ProjectError
 from apportion.model.currencies import is_money
 from apportion.model.rows import SYSTEM_OWNERS, UNALLOCATED
 from apportion.model.times import Period, day_start
@@ -24,6 +24,7 @@ from apportion.verbs.agreement import policy_for
 from apportion.verbs.check import silent_days
 from apportion.verbs.months import closable_from
 from apportion.verbs.plan import Computed, beside_record, compute
+from apportion.verbs.preview import upcoming
 from apportion.verbs.project import Project
 from apportion.verbs.reconcile import reconciled
 from apportion.verbs.steps import Step, silent
@@ -51,6 +52,7 @@ def looks(project: Project, period: Period, step: Step = silent) -> Iterator[Loo
     yield from owned(mine, rules, period)
     yield changed(mine, project.books.posted(str(period.previous)), rules)
     yield undisputed(project, period, rules)
+    yield from announced(project, period, step)
 
 
 def evidenced(project: Project, policy: Policy, period: Period, step: Step) -> Iterator[Look]:
@@ -191,6 +193,22 @@ def undisputed(project: Project, period: Period, rules: Closing) -> Look:
     still = [str(one.number) for one in project.books.disputes() if (one.period, one.status) == (str(period), OPEN)]
     text = f"{counted(len(still), 'dispute')} open: {', '.join(still)}" if still else "no dispute is open"
     return Look("undisputed", not still or rules.disputes == "allow", text, "apportion dispute list, then settle them")
+
+
+def announced(project: Project, period: Period, step: Step) -> Iterator[Look]:
+    """Where statements are to tell of rules to come, these can be read and applied to the month."""
+    found = upcoming(project, period)
+    if found is None:
+        return
+    step(f"planning by {found.name}", 0, 0)
+    try:
+        if found.policy is not None:
+            compute(project, period, found.policy, pins_of(project))
+        trouble = found.trouble
+    except ApportionError as error:
+        trouble = None if error.code == NO_BILL else error
+    text = f"{found.name}: {trouble.message}" if trouble else f"{found.name} is shown beside the rules in force"
+    yield Look("preview", trouble is None, text, "mend it, or take `preview` out of the policy")
 
 
 def owners(table: pa.Table) -> Sums:

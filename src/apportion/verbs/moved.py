@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 from apportion.model.currencies import MINOR_DIGITS, is_money
 from apportion.model.times import Period
-from apportion.reports.statement.build import changed
+from apportion.reports.statement.beside import changed
 from apportion.reports.statement.shape import Change
 from apportion.reports.statement.sums import Sums, added, single
 from apportion.verbs.held import Holding, held_in
 from apportion.verbs.project import Project
 from apportion.verbs.statement import BILLED, Wanted, issued
-from apportion.verbs.stating.gather import moved, shelf_of
+from apportion.verbs.stating.gather import moved
+from apportion.verbs.stating.shelf import shelf_of
 
 
 @dataclass(frozen=True, slots=True)

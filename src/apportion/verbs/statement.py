@@ -14,10 +14,12 @@ from apportion.reports.statement.facts import Facts
 from apportion.reports.statement.shape import LEVELS, Statement, from_json, to_json
 from apportion.verbs.agreement import policy_of_version
 from apportion.verbs.periods import as_period
+from apportion.verbs.preview import Upcoming, upcoming
 from apportion.verbs.project import Project
 from apportion.verbs.report import end_of
 from apportion.verbs.settings import nearest
-from apportion.verbs.stating.gather import gather, shelf_of
+from apportion.verbs.stating.gather import gather
+from apportion.verbs.stating.shelf import shelf_of
 from apportion.verbs.steps import Step, silent
 
 BILLED = "team"  # the level whose statements are invoices
@@ -71,7 +73,7 @@ def facts_of(project: Project, period: Period, until_s: int | None, step: Step =
         raise ProjectError(
             "nothing-posted", f"nothing is posted for {period}", hint=f"apportion plan --period {period}, then apply"
         )
-    return gather(shelf, month, step)
+    return gather(shelf, month, step, upcoming(project, period) if until_s is None else None)
 
 
 def drafts(facts: Facts, wanted: Wanted) -> list[Statement]:
@@ -94,13 +96,18 @@ def unknown(wanted: Wanted, period: str, names: set[str]) -> ProjectError:
     )
 
 
-def documents(project: Project, period: Period, step: Step = silent) -> tuple[Document, ...]:
-    """Everything that is issued when a month is closed: each level's statements, and the next numbers for those who are charged."""
+def documents(
+    project: Project, period: Period, step: Step = silent, beside: Upcoming | None = None
+) -> tuple[Document, ...]:
+    """Everything that is issued when a month is closed: each level's statements, and the next numbers for those who are charged.
+
+    `beside`: rules to come, which they tell of.
+    """
     shelf = shelf_of(project)
     month = shelf.month(period)
     if month is None:
         return ()
-    facts = gather(shelf, month, step)
+    facts = gather(shelf, month, step, beside)
     step(f"writing the statements of {period}", 0, 0)
     return tuple(numbered(facts, month.policy, period, project.books.last_number()))
 

@@ -66,6 +66,7 @@ def rows_of(statement: Statement) -> Iterator[Row]:
     for part in statement.parts:
         yield from (line_row(f"by {part.by}", line) for line in part.lines)
     yield from (line_row("children", line) for line in statement.children)
+    yield from preview_rows(statement)
     yield from (row for row in (*workload_rows(statement), *usage_rows(statement)) if row.value is not None)
     yield from budget_rows(statement)
     for one in statement.adjustments:
@@ -79,6 +80,21 @@ def rows_of(statement: Statement) -> Iterator[Row]:
             yield Row("corrections", fix.about, measure, getattr(fix, measure), sub_name=fix.cause, note=note)
     for unit, amount in statement.quantities:
         yield Row("quantities", unit, "quantity", amount, unit=unit)
+
+
+def preview_rows(statement: Statement) -> Iterator[Row]:
+    """By rules to come; `before` is what it is by those in force."""
+    made = statement.preview
+    if made is None:
+        return
+    note = f"{made.policy} {made.version}, until {made.until}"
+    if made.owed is None:
+        yield Row("preview", "owed", "owed", None, before=statement.owed, note=f"{note}: cannot be applied")
+        return
+    yield Row("preview", "owed", "owed", made.owed, before=statement.owed, note=note)
+    yield Row("preview", "charged", "charged", made.charged, before=statement.charged, note=note)
+    for change in made.changes:
+        yield Row("preview changes", change.driver, "amount", change.amount, sub_name=change.pool)
 
 
 def line_row(section: str, line: Line) -> Row:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 
 from apportion.errors import require_equal
 from apportion.render.figures import legible
-from apportion.render.statement import amounts, details, words
+from apportion.render.statement import amounts, details, preview, words
 from apportion.render.statement.page import Page, Section
 from apportion.reports.statement.shape import Statement
 
 SECTIONS: tuple[Callable[[Statement], list[Section]], ...] = (
     amounts.summary,
     amounts.changed,
+    preview.preview,
     amounts.parts,
     amounts.children,
     details.workloads,
@@ -43,11 +44,17 @@ def page_of(statement: Statement) -> Page:
         figure=words.figure(statement.owed, statement.digits),
         currency=legible(statement.currency),
         against=against(statement),
-        sentences=(words.sentence(statement), *words.booking(statement)),
+        sentences=(words.sentence(statement), *words.booking(statement), *preview.told(statement)),
         facts=facts(statement),
         sections=tuple(section for several in found for section in several),
-        footer=(("Ledger head", legible(statement.head)), ("Policy", legible(statement.policy))),
+        footer=(("Ledger head", legible(statement.head)), ("Policy", legible(statement.policy)), *footer(statement)),
     )
+
+
+def footer(statement: Statement) -> tuple[tuple[str, str], ...]:
+    """The version of rules to come, in full: what was computed by them can be computed again."""
+    made = statement.preview
+    return (("Policy to come", legible(f"{made.policy} {made.version}".strip())),) if made else ()
 
 
 def check_sums(statement: Statement) -> None:
@@ -62,6 +69,9 @@ def check_sums(statement: Statement) -> None:
     if statement.changes:
         moved = statement.owed - (statement.before or 0)
         sums.append(("what changed", moved, (change.amount for change in statement.changes)))
+    if statement.preview is not None and statement.preview.owed is not None:
+        moved = statement.preview.owed - statement.owed
+        sums.append(("what rules to come change", moved, (change.amount for change in statement.preview.changes)))
     for what, whole, found in sums:
         require_equal(f"{what} ({statement.owner}, {statement.period})", whole, sum(found))
 

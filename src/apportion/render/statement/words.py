@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from apportion.model.currencies import CARBON, ENERGY
 from apportion.render.figures import legible
-from apportion.reports.statement.shape import Statement, money
+from apportion.reports.statement.shape import Change, Statement, money
 from apportion.reports.words import hours as of_hours
 
 MINUS = "\u2212"  # a hyphen is short in print and silent in a screen reader
@@ -186,7 +186,7 @@ def sentence(statement: Statement) -> str:
         return f"{said}, the same as for {earlier}."
     share = percent(abs(moved), statement.before) if statement.before > 0 else ""
     more = f"{in_currency(abs(moved), statement)}{f' ({share})' if share else ''} {'more' if moved > 0 else 'less'}"
-    return f"{said}, {more} than for {earlier}.{_mostly(statement, moved)}"
+    return f"{said}, {more} than for {earlier}.{mostly(statement, statement.changes, moved)}"
 
 
 def _owes(statement: Statement) -> str:
@@ -198,15 +198,15 @@ def _owes(statement: Statement) -> str:
     return f"{whose(statement)} {'would owe' if statement.is_draft else 'owes'} {amount}"
 
 
-def _mostly(statement: Statement, moved: int) -> str:
+def mostly(statement: Statement, changes: Sequence[Change], moved: int) -> str:
     """The driver that moved it most in that direction; no word where that is what has no other cause."""
     sums: dict[str, int] = {}
-    for change in statement.changes:
+    for change in changes:
         sums[change.driver] = sums.get(change.driver, 0) + change.amount
     most = max(sums, key=lambda name: sums[name] * moved, default="other")
     if most == "other" or sums[most] * moved <= 0:
         return ""
-    pools = {change.pool for change in statement.changes if change.driver == most and change.amount}
+    pools = {change.pool for change in changes if change.driver == most and change.amount}
     where = f" in pool {legible(pools.pop())}" if len(pools) == 1 and pools != {""} else ""
     amount = f"{signed(sums[most], statement.digits)} {legible(statement.currency)}"
     return f" The largest cause is {legible(most)}{where} ({amount})."

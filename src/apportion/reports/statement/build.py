@@ -8,14 +8,13 @@ import pyarrow as pa
 from apportion.model.currencies import MINOR_DIGITS, QUANTITIES, is_money
 from apportion.model.money import plain
 from apportion.reports.groups import NOBODY
+from apportion.reports.statement.beside import Beside, beside, changed, preview
 from apportion.reports.statement.facts import FACETS, KEYS, Facts
 from apportion.reports.statement.lists import minor, uses, workloads
 from apportion.reports.statement.shape import (
-    DRIVERS,
     LEVELS,
     TEMPLATE,
     Adjustment,
-    Change,
     Correction,
     Line,
     Part,
@@ -76,12 +75,13 @@ class Sections:
     was: Sums
     uses: Mapping[Key, list[Use]]
     workloads: Mapping[Key, list[Workload]]
+    coming: Beside
 
 
 def statements(facts: Facts, level: str) -> Iterator[Statement]:
     """One per owner and currency of money at a level, in the order of their names; those without a figure have none."""
     made = sections(facts, level)
-    for key in sorted(key for key in {*made.owed, *made.carried} if is_money(key[0])):
+    for key in sorted(key for key in {*made.owed, *made.carried, *made.coming.keys} if is_money(key[0])):
         yield statement(facts, made, level, key)
 
 
@@ -106,6 +106,7 @@ def sections(facts: Facts, level: str) -> Sections:
         was=added(facts.was, level, ["run"]),
         uses=uses(facts, level),
         workloads=workloads(facts, level, {key: single(owed, key) for key in owed}),
+        coming=beside(facts, level),
     )
 
 
@@ -152,6 +153,7 @@ def statement(facts: Facts, made: Sections, level: str, key: Key) -> Statement:
         quantities=quantities(made, key),
         how=rules(facts, made, key),
         dispute=words.dispute.replace("{owner}", "/".join(key[1:])).replace("{period}", words.period),
+        preview=preview(facts, made.coming, key),
     )
 
 
@@ -171,12 +173,6 @@ def labelled(sums: Sums, key: Key) -> dict[str, int]:
 
 def past(made: Sections, before: Mapping[str, int], name: str) -> int | None:
     return None if made.before is None else before.get(name, 0)
-
-
-def changed(sums: Sums, key: Key) -> tuple[Change, ...]:
-    """What moved an owner's figure, of sums by driver and pool."""
-    found = [Change(driver, pool, int(amount)) for (driver, pool), amount in sums.get(key, {}).items() if amount]
-    return tuple(sorted(found, key=lambda one: (DRIVERS.index(one.driver), -abs(one.amount), one.pool)))
 
 
 def parts(made: Sections, key: Key, owed: int) -> Iterator[Part]:

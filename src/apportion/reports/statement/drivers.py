@@ -11,7 +11,7 @@ less this period under those of the period before. Every driver is a sum over ow
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import pyarrow as pa
@@ -50,6 +50,45 @@ def changes(
             for name, amount in (used(leaf, change, counted, prices) if driver == "use" else {driver: change}).items():
                 moved[name] += amount
         rows += [(*leaf, driver, amount) for driver, amount in sorted(moved.items()) if amount]
+    return table_of_changes(rows)
+
+
+def changes_by_rules(before: pa.Table, after: pa.Table, units: tuple[pa.Table, pa.Table]) -> pa.Table:
+    """Why other rules (`after`) come to another amount for the same period.
+
+    Where units are not counted on both sides: `price` as far as the pool comes to another amount, and for the rest `policy`, another part of it.
+    """
+    past, then = by_driver(before), by_driver(after)
+    counted = (by_leaf(units[0]), by_leaf(units[1]))
+    prices = (average_prices(past, counted[0]), average_prices(then, counted[1]))
+    grown = growth(past, then)
+    rows = []
+    for leaf in sorted({leaf for leaf, _ in (*past, *then)}):
+        old, pool = past.get((leaf, "use"), 0), (leaf[0], leaf[-1])
+        change = then.get((leaf, "use"), 0) - old
+        moved: dict[str, int] = defaultdict(int)
+        moved |= {name: then.get((leaf, name), 0) - past.get((leaf, name), 0) for name in DRIVEN if name != "use"}
+        same_units = all(pool in known for known in prices)
+        price = {"price": old * grown.get(pool, Fraction(0))}
+        for name, amount in (
+            used(leaf, change, counted, prices) if same_units else with_rest(change, price, "policy")
+        ).items():
+            moved[name] += amount
+        rows += [(*leaf, driver, amount) for driver, amount in sorted(moved.items()) if amount]
+    return table_of_changes(rows)
+
+
+def growth(past: Sums, then: Sums) -> dict[tuple[str, str], Fraction]:
+    """By which part what is charged for use of each pool is more or less."""
+    sums = (defaultdict[tuple[str, str], int](int), defaultdict[tuple[str, str], int](int))
+    for side, known in zip(sums, (past, then), strict=True):
+        for (leaf, driver), amount in known.items():
+            if driver == "use":
+                side[leaf[0], leaf[-1]] += amount
+    return {pool: Fraction(sums[1][pool], amount) - 1 for pool, amount in sums[0].items() if amount}
+
+
+def table_of_changes(rows: Sequence[tuple[object, ...]]) -> pa.Table:
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(CHANGES.names)
     return pa.table(
         [pa.array(column, field.type) for column, field in zip(columns, CHANGES, strict=True)], schema=CHANGES

@@ -102,6 +102,25 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
+class Announced:
+    """Rules to come: what they are called, the version of what they say, and the last month that they are shown beside."""
+
+    policy: str
+    version: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """The period by rules to come: what would be owed (None where they cannot be applied to it), and why it is another amount than what is owed."""
+
+    said: Announced
+    now: pa.Table | None
+    changes: pa.Table
+    carried: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """`before` is None where nothing was posted in the period before; `carried` is booked for owners who are only shown their cost.
 
@@ -123,6 +142,7 @@ class Facts:
     receivers: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     budgets: Mapping[tuple[str, str], tuple[Budget, ...]] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)
+    coming: Coming | None = None
 
     def only(self, level: str, owner: str) -> "Facts":
         """Those of one owner: the same figures, quicker than everybody's."""
@@ -136,7 +156,11 @@ class Facts:
         tables = {
             name: own(getattr(self, name)) for name in ("now", "changes", "work", "waste", "faceted", "was", "carried")
         }
-        return replace(self, **tables, before=None if self.before is None else own(self.before))
+        coming = self.coming
+        if coming is not None:
+            now = None if coming.now is None else own(coming.now)
+            coming = replace(coming, now=now, changes=own(coming.changes), carried=own(coming.carried))
+        return replace(self, **tables, before=None if self.before is None else own(self.before), coming=coming)
 
     def sponsor(self, pool: str, cause: str, run: str) -> Sponsored:
         """Who pays for an adjustment: as the run says that made it, or the pool's own rules, or those of all pools."""

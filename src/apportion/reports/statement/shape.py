@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 TEMPLATE = "1"
@@ -18,6 +19,7 @@ LEVELS = (
     "project",
     "user",
 )  # from the top; each level's children are the next one's
+LATER = ("preview",)  # what earlier statements do not have
 DRIVERS = ("volume", "price", "mix", "direct", "idle", "policy", "overhead", "adjustments", "corrections", "other")
 
 
@@ -122,6 +124,21 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Preview:
+    """What would be owed and booked by rules to come, which are shown until the month `until`; nothing of it is.
+
+    `changes` add up to this `owed` less the statement's own. Both figures are None where the rules cannot be applied to the period.
+    """
+
+    policy: str
+    version: str
+    until: str
+    owed: int | None
+    charged: int | None
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """`number` is that of the invoice, empty where nothing is charged or the period is still open (`issued` is empty then too).
 
@@ -158,6 +175,7 @@ class Statement:
     quantities: tuple[tuple[str, str], ...]  # what is no money, such as ("gCO2e", "5120")
     how: tuple[Rule, ...]
     dispute: str
+    preview: Preview | None = None
 
     @property
     def is_draft(self) -> bool:
@@ -170,8 +188,9 @@ def to_json(statement: Statement) -> str:
 
 
 def by_name(made: Any) -> dict[str, Any]:
-    """A dataclass as its fields, without the deep copies of `asdict`."""
-    return {field.name: getattr(made, field.name) for field in fields(made)}
+    """A dataclass as its fields, without the deep copies of `asdict`. What came later is not said where it is not there."""
+    found = {field.name: getattr(made, field.name) for field in fields(made)}
+    return {name: value for name, value in found.items() if name not in LATER or value is not None}
 
 
 def from_json(text: str) -> Statement:
@@ -181,9 +200,12 @@ def from_json(text: str) -> Statement:
 
 def revived(kind: Any, given: Any) -> Any:
     """A value of JSON as the dataclass, tuple or plain value that its type says."""
+    if isinstance(kind, UnionType) and isinstance(given, Mapping):
+        kind = next(one for one in get_args(kind) if one is not NoneType)
     if isinstance(given, Mapping):
         hints = get_type_hints(kind)
-        return kind(**{field.name: revived(hints[field.name], given[field.name]) for field in fields(kind)})
+        names = (field.name for field in fields(kind) if field.name in given or field.name not in LATER)
+        return kind(**{name: revived(hints[name], given[name]) for name in names})
     if isinstance(given, list) and get_origin(kind) is tuple:
         inner = get_args(kind)
         kinds = [inner[0]] * len(given) if inner[1:] == (...,) else inner

@@ -1,96 +1,44 @@
 """The facts of a period, as the ledger has them now or had them at some second."""
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.books.shapes import CLOSE, CORRECTION, PLAN, StoredRun
+from apportion.books.shapes import CLOSE, CORRECTION, PLAN
 from apportion.engine.minor import minor_units, table_of
 from apportion.errors import ApportionError
 from apportion.model.money import to_decimal, to_grains
-from apportion.model.rows import MINOR_KEY
 from apportion.model.times import Period, parse_period
 from apportion.policy.diff import diff
 from apportion.policy.document import Policy
 from apportion.reports.statement.drivers import changes
-from apportion.reports.statement.facts import CHANGES, OWNER, WAS, WORK, Facts, Ran, Words
-from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
+from apportion.reports.statement.facts import CHANGES, OWNER, WAS, Facts, Ran, Words
+from apportion.verbs.agreement import basis_of, short
 from apportion.verbs.corrections import before_run, owners_side, runs_of
-from apportion.verbs.held import Holding, held_in
 from apportion.verbs.plan import compute
-from apportion.verbs.project import Project
+from apportion.verbs.preview import Upcoming
+from apportion.verbs.stating.coming import coming
 from apportion.verbs.stating.placing import carried, placed
+from apportion.verbs.stating.shelf import Month, Shelf, units
 from apportion.verbs.stating.wording import DISPUTE, budgets, decided, months_until, receivers, rules, sponsored
-from apportion.verbs.stating.working import described, owner_columns, waste, with_places, work
+from apportion.verbs.stating.working import described, owner_columns, waste, work
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import Pins, pins_of
 
 YEAR = 12
-UNITS = pa.schema([WORK.field(name) for name in ("currency", *OWNER, "pool", "unit_seconds")])
 
 
-@dataclass(frozen=True, slots=True)
-class Month:
-    """What one month comes to, with its owners' places."""
-
-    period: Period
-    policy: Policy
-    minor: pa.Table
-    placed: pa.Table
-
-
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """The ledger's runs until some second, which is None for now."""
-
-    project: Project
-    runs: Mapping[str, StoredRun]
-    until_s: int | None = None
-    holding: Holding = held_in
-
-    def policy(self, period: Period) -> Policy:
-        """That of the period's last plan; a month that holds nothing but corrections has the one in force."""
-        versions = [run.policy_version for run in self.runs.values() if run.period == str(period) and run.kind == PLAN]
-        return policy_of_version(self.project, versions[-1]) if versions else policy_for(self.project, period)
-
-    def month(self, period: Period) -> Month | None:
-        """None where nothing is posted. A closed month is what it was closed with."""
-        if not any(run.period == str(period) for run in self.runs.values()):
-            return None
-        books = self.project.books
-        closed = next((run for run in self.runs.values() if run.kind == CLOSE and run.period == str(period)), None)
-        kept = books.closed(str(period)) if closed else None
-        minor = kept.minor if kept else minor_units(books.posted(str(period), as_of_s=self.until_s))
-        policy = self.policy(period)
-        return Month(period, policy, minor, placed(policy, period, minor, self.others(period), self.runs))
-
-    def others(self, period: Period) -> pa.Table:
-        """What runs that are no plans posted in a period."""
-        ids = [run.run_id for run in self.runs.values() if run.period == str(period) and run.kind not in (PLAN, CLOSE)]
-        rows = owners_side(self.project, ids)
-        return rows.select([*MINOR_KEY, "run_id", "amount"]).rename_columns([*MINOR_KEY, "run", "amount"])
-
-    @property
-    def charges(self) -> int | None:
-        """The snapshot of the charges that stood then; None for that of now."""
-        return None if self.until_s is None else self.project.books.charges_then(self.until_s)
-
-
-def shelf_of(project: Project, until_s: int | None = None, holding: Holding = held_in) -> Shelf:
-    runs = (run for run in project.books.runs() if until_s is None or run.posted_s <= until_s)
-    return Shelf(project, {run.run_id: run for run in runs}, until_s, holding)
-
-
-def gather(shelf: Shelf, month: Month, step: Step = silent) -> Facts:
+def gather(shelf: Shelf, month: Month, step: Step = silent, beside: Upcoming | None = None) -> Facts:
+    """`beside`: rules to come."""
     project, period, policy = shelf.project, month.period, month.policy
     pins = pins_of(project)
     before = shelf.month(period.previous)
     step(f"reading the work of {period}", 0, 0)
     own = work(project, policy, period, month.minor, shelf.charges)
     kinds = described(project, policy, period, own, pins["workloads"])
+    if beside:
+        step(f"computing {period} by {beside.name}", 0, 0)
     step(f"comparing {period} with the month before", 0, 0)
     return Facts(
         words=words(shelf, month),
@@ -108,6 +56,7 @@ def gather(shelf: Shelf, month: Month, step: Step = silent) -> Facts:
         receivers=receivers(month.placed),
         budgets=budgets(policy, period, spent(shelf, month)),
         rules=rules(policy),
+        coming=coming(shelf, month, beside),
     )
 
 
@@ -131,11 +80,6 @@ def moved(shelf: Shelf, month: Month, before: Month) -> pa.Table:
     return changes(
         month.placed, before.placed, same_policy(shelf, month, before), (units(shelf, month), units(shelf, before))
     )
-
-
-def units(shelf: Shelf, month: Month) -> pa.Table:
-    rows = shelf.holding(shelf.project, [str(month.period)], shelf.charges)
-    return with_places(rows, month.policy, month.minor, UNITS)
 
 
 def same_policy(shelf: Shelf, month: Month, before: Month) -> pa.Table | None:

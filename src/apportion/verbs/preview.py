@@ -1,0 +1,71 @@
+"""Rules to come, which the policy in force shows beside its own for some months (`preview`): found, and looked at before statements rest on them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from apportion.errors import ApportionError
+from apportion.model.times import Period
+from apportion.policy.document import Policy
+from apportion.policy.load import load_policy
+from apportion.policy.rules import Preview
+from apportion.verbs.agreement import policy_for, short
+from apportion.verbs.draft import draft, read_text
+from apportion.verbs.project import Project
+from apportion.verbs.soundness import BAD, GOOD, NOTE, Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Upcoming:
+    """`policy` is None where it cannot be read, and `trouble` says why."""
+
+    clause: Preview
+    policy: Policy | None
+    trouble: ApportionError | None = None
+
+    @property
+    def name(self) -> str:
+        return short(self.policy) if self.policy else self.clause.source
+
+
+def upcoming(project: Project, period: Period) -> Upcoming | None:
+    """None where the policy in force for the month shows nothing beside."""
+    try:
+        clause = policy_for(project, period).preview
+    except ApportionError:  # where no rule holds, none is shown beside it
+        return None
+    return read(project, clause) if clause is not None and clause.holds_in(period) else None
+
+
+def read(project: Project, clause: Preview) -> Upcoming:
+    try:
+        text = draft(project, clause.draft).text if clause.draft else read_text(project.folder / clause.policy)
+        return Upcoming(clause, load_policy(text, clause.source))
+    except ApportionError as error:
+        return Upcoming(clause, None, error)
+
+
+def preview_findings(project: Project) -> Iterator[Finding]:
+    """Of the policy file: what it shows beside, when, and whether that can be read and follows without a gap."""
+    clause = project.policy.preview
+    if clause is None:
+        return
+    found, edit = read(project, clause), f"edit `preview` in {project.policy.file}"
+    if found.policy is None:
+        error = found.trouble or ApportionError("no-policy-file", "it cannot be read")
+        where = f" ({error.where})" if error.where else ""
+        yield Finding(BAD, "preview", f"{clause.source}: {error.message}{where} [{error.code}]", error.hint or edit)
+        return
+    shown = (
+        f"{found.name} of {clause.source} is shown beside the rules in force from {clause.from_} until {clause.until}"
+    )
+    yield Finding(GOOD, "preview", shown)
+    begins, after = found.policy.effective, clause.until.next.first_day
+    if begins != after:
+        yield Finding(
+            NOTE,
+            "preview",
+            f"it takes effect on {begins}, and is shown until {clause.until}",
+            f"{edit}, or leave it if it is meant",
+        )
+    if found.policy.version == project.policy.version:
+        yield Finding(NOTE, "preview", "it says what the policy in force says", edit)
