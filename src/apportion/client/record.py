@@ -69,7 +69,7 @@ class Note(Shape):
 
 
 class StatementLine(Shape):
-    """One owner's statement in a list. Amounts are in the currency's own digits."""
+    """One owner's statement in a list. Amounts are in the currency's own digits; `coming`: what would be owed by rules to come, where there are."""
 
     period: str
     level: str
@@ -80,6 +80,7 @@ class StatementLine(Shape):
     owed: str
     charged: str
     is_draft: bool
+    coming: str = ""
 
 
 class StatementAnswer(Shape):

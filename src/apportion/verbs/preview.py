@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from apportion.errors import ApportionError
 from apportion.model.times import Period
@@ -42,6 +43,12 @@ def read(project: Project, clause: Preview) -> Upcoming:
         return Upcoming(clause, load_policy(text, clause.source))
     except ApportionError as error:
         return Upcoming(clause, None, error)
+
+
+def files_named(project: Project) -> list[Path]:
+    """Those that the policy's preview rests on."""
+    clause = project.policy.preview
+    return [project.folder / clause.policy] if clause and clause.policy else []
 
 
 def preview_findings(project: Project) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ from apportion.reports.report import Record
 from apportion.verbs.ground import Ground, Means, ground_of
 from apportion.verbs.held import held_in
 from apportion.verbs.periods import today
+from apportion.verbs.preview import files_named
 from apportion.verbs.project import Project, open_project
 from apportion.verbs.report import read_record
 from apportion.verbs.settings import FILE
@@ -81,7 +82,10 @@ class Desk:
         return self._project.books
 
     def files(self) -> Hashable:
-        named = (self.folder / FILE, self.folder / self._project.settings.policy)
+        """Settings, policy, and the rules to come that it names."""
+        named = [self.folder / FILE, self.folder / self._project.settings.policy]
+        with suppress(ApportionError):
+            named += files_named(self._project)
         return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else None for file in named)
 
     def state(self) -> Hashable:

@@ -49,6 +49,7 @@ def statement(
 
 
 def line(made: Statement) -> StatementLine:
+    coming = made.preview.owed if made.preview else None
     return StatementLine(
         period=made.period,
         level=made.level,
@@ -59,4 +60,5 @@ def line(made: Statement) -> StatementLine:
         owed=plain(money(made.owed, made.digits)),
         charged=plain(money(made.charged, made.digits)),
         is_draft=made.is_draft,
+        coming="" if coming is None else plain(money(coming, made.digits)),
     )

@@ -9,13 +9,14 @@ from apportion.errors import ProjectError
 from apportion.model.times import Period, parse_period
 from apportion.render.chart import number, waterfall
 from apportion.render.sheet import Table
-from apportion.render.statement import FORMATS, render
+from apportion.render.statement import FORMATS, render, words
 from apportion.render.statement.batch import file_name
 from apportion.render.statement.details import HOW, rule_sentence
 from apportion.render.statement.layout import page_of
 from apportion.render.statement.listing import statement_list
 from apportion.render.statement.page import Section
 from apportion.render.statement.page import Table as Printed
+from apportion.render.statement.preview import TITLE
 from apportion.reports.groups import NOBODY
 from apportion.reports.report import Column
 from apportion.reports.statement.build import SUMMARY
@@ -86,7 +87,7 @@ def month_rows(ask: Ask, found: Sequence[Statement], level: str) -> list[Rows]:
             Rows(
                 table,
                 f"{ask.month}, {status}",
-                links=dict.fromkeys(("owner", "owed", "before", "charged"), to),
+                links=dict.fromkeys(("owner", "owed", "before", "charged", "coming", "change"), to),
                 bars="owed",
             )
         )
@@ -161,6 +162,14 @@ def statement_blocks(ask: Ask, made: Statement) -> list[Block]:
     if printed.against:
         before, amount, moved = printed.against
         figures.append(Figure(before, amount, note=moved))
+    if made.preview and made.preview.owed is not None:
+        figures.append(
+            Figure(
+                TITLE,
+                words.in_currency(made.preview.owed, made),
+                note=words.signed(made.preview.owed - made.owed, made.digits),
+            )
+        )
     why = explained(ask, made)
     figures += [Figure(name, value, why if value.endswith(printed.currency) else "") for name, value in printed.facts]
     links = tuple(Link(form.upper(), download_link(ask, made, form)) for form in FORMATS)
@@ -172,6 +181,9 @@ def statement_blocks(ask: Ask, made: Statement) -> list[Block]:
 
 
 def explained(ask: Ask, made: Statement) -> str:
+    """Who would owe something by rules to come alone has nothing to explain."""
+    if made.preview and not made.summary and not made.carried:
+        return ""
     if made.level == BILLED:
         return ask.link("/explain", what=made.owner, period=made.period, where=None)
     return ask.link("/ledger", period=made.period, where=[f"{made.level}={made.owner}"])
@@ -227,7 +239,8 @@ def rows_of(ask: Ask, made: Statement, section: Section, printed: Printed) -> Ro
     totals = tuple(printed.total) if printed.total else ()
     links = ledger_links(ask, made, section.title, len(rows))
     amount = next((column.name for column in columns if column.title.startswith("Amount")), "")
-    return Rows(Table(columns, rows, totals), section.title, links={amount: links} if links and amount else {})
+    heading = section.title if printed is section.tables[0] else printed.title
+    return Rows(Table(columns, rows, totals), heading, links={amount: links} if links and amount else {})
 
 
 def ledger_links(ask: Ask, made: Statement, title: str, count: int) -> list[str]:
