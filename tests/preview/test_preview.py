@@ -87,7 +87,7 @@ def test_every_format_has_both_figures(project: Project) -> None:
     assert json.loads(texts["json"])["preview"]["owed"] == 9600
     assert len(texts["pdf"]) > len(render(made(project, "2026-09")["vision"], "pdf").decode("utf-8", "replace")) // 2
     row = next(row for row in statement_list(list(made(project).values())).tables[0].rows if row[0] == "vision")
-    assert [f"{cell:.2f}" for cell in row[-2:]] == ["96.00", "-54.00"]  # type: ignore[str-bytes-safe]
+    assert [f"{cell:.2f}" for cell in row[-2:]] == ["96.00", "-54.00"]
 
 
 def test_who_would_owe_something_by_the_rules_to_come_alone_has_a_statement(project: Project) -> None:

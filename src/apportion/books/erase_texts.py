@@ -7,11 +7,13 @@ from sqlalchemy import Connection, Engine, Table, select, update
 
 from apportion.books import record
 from apportion.books.agreed import packed, plan_sha256, unpacked
+from apportion.books.audit import note
 from apportion.books.pseudonyms import Pseudonyms
+from apportion.books.whatifs import DEED, told
 from apportion.errors import BooksError
 
 COLUMNS = {record.problems: ("where", "message", "row"), record.quarantine: ("key", "content")}
-KEPT = (record.names, record.problems, record.quarantine, record.plans)
+KEPT = (record.names, record.problems, record.quarantine, record.plans, record.whatifs)
 
 
 def found_texts(connection: Connection, words: Pseudonyms) -> dict[str, int]:
@@ -26,9 +28,11 @@ def erase_texts(connection: Connection, words: Pseudonyms) -> None:
     for table, number, values in list(changes(connection, words)):
         (key,) = table.primary_key.columns
         connection.execute(update(table).where(key == number).values(values))
+        if table is record.whatifs:  # sealed anew: the log has what is there
+            note(connection, DEED, told({**connection.execute(select(table).where(key == number)).mappings().one()}))
 
 
-def changes(connection: Connection, words: Pseudonyms) -> Iterator[tuple[Table, int, dict[str, Any]]]:
+def changes(connection: Connection, words: Pseudonyms) -> Iterator[tuple[Table, int | str, dict[str, Any]]]:
     """What becomes of which row. A bad row has no day of its own: it is as old as the beginning of its delivery."""
     deliveries = record.deliveries
     old = select(deliveries.c.delivery_id).where(deliveries.c.start_s < words.asked.before_s)
@@ -41,6 +45,15 @@ def changes(connection: Connection, words: Pseudonyms) -> Iterator[tuple[Table, 
         plan = plan_without(row, words)
         if plan:
             yield record.plans, row["seq"], plan
+    yield from whatifs(connection, words)
+
+
+def whatifs(connection: Connection, words: Pseudonyms) -> Iterator[tuple[Table, str, dict[str, Any]]]:
+    """Of those that were asked about months before; what rules tell users apart by is replaced, too: nothing is computed from it again."""
+    for row in connection.execute(select(record.whatifs)).mappings():
+        new = {name: text for name in ("name", "asked", "result") if (text := words.text(row[name])) != row[name]}
+        if new and row["months"][: len(words.asked.before)] < words.asked.before:
+            yield record.whatifs, row["id"], new
 
 
 def plan_without(row: Any, words: Pseudonyms) -> dict[str, Any]:

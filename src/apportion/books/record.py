@@ -173,7 +173,8 @@ proposals = Table(
 )  # fmt: skip
 whatifs = Table(
     "whatifs", record,
-    whole("number", key=True), text("name"), text("months"), text("head"), text("asked"), text("result"), text("who"), whole("at_s"),
+    text("id", key=True), Column("name", Text, nullable=False, unique=True), text("months"), text("head"), text("asked"), text("result"),
+    text("who"), whole("at_s"),
 )  # fmt: skip
 pushes = Table(
     "pushes", record, text("who", key=True), text("key", key=True), text("sha256"), text("answer"), whole("at_s"),

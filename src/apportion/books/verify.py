@@ -20,6 +20,7 @@ from apportion.books.transfers import check_transfers
 from apportion.books.verify_erased import check_erasures
 from apportion.books.verify_evidence import check_evidence, check_files
 from apportion.books.verify_ledger import check_bills, check_chain
+from apportion.books.whatifs import check_whatifs
 
 Check = Callable[[Connection], Iterator[Finding]]
 
@@ -40,6 +41,7 @@ def findings(evidence: Evidence, names: Names, head: str | None) -> Generator[Fi
         check_disputes,
         check_budgets,
         check_pledges,
+        check_whatifs,
         check_audit,
         lambda connection: check_names(connection, names),
         check_erasures,
