@@ -25,6 +25,7 @@ OWN = {
     "version": load_policy(world.POLICY).version[:12],
     "draft": "1",
     "posting": "350",
+    "saved": world.SAVED,
 }
 FOREIGN = {
     **OWN,
@@ -96,6 +97,8 @@ EXAMPLES: dict[str, Example] = {
         Example("/policy/{version}"),
         Example("/review"),
         Example("/what-if", f"{PERIOD}&draft={{draft}}", (f"{PERIOD}&pool=gpus&method=proportional",)),
+        Example("/what-if/saved", ""),
+        Example("/what-if/saved/{saved}", ""),
         Example("/drafts", ""),
         Example("/drafts/{number}", "", asked="/drafts/{draft}"),
         Example("/methods"),

@@ -19,12 +19,21 @@ from apportion.web.page import MONEY, Block, Figures, Page, Rows, rows_of, shown
 from apportion.web.pages import ROUTES
 from apportion.web.routes import Route, names_in
 from apportion.web.viewer import VIEWS, viewer_of
+from tests.web import world
 from tests.web.conftest import PEOPLE
 from tests.web.examples import EXAMPLES
 
 # What leads nowhere, by page, block and column, and why.
 GIVEN = "a limit that people set is not computed from anything"
 WOULD_BE = "what would be owed rests on no posting: the page itself says what changes"
+THEN = "it is shown as it was when it was saved, whatever is posted since"
+TRIED = {**{name: name for name in world.TRIED}, "policy 1": "policy_1", "policy 2": "policy_2"}
+SAVED = {("", "posted"), *(("", f"{name}_{what}") for name in TRIED.values() for what in ("instead", "change"))}
+SAVED |= {
+    (f"Who gains and who loses by {title}", column)
+    for title, name in TRIED.items()
+    for column in ("posted", f"{name}_instead")
+}
 ABOVE = "the sum of what stands above it"
 EXPLAINED: dict[tuple[str, str, str], str] = {
     ("/explain", "figure", "exactly"): "the page is the explanation",
@@ -43,6 +52,7 @@ EXPLAINED: dict[tuple[str, str, str], str] = {
     ("/what-if", "Who gains and who loses", "change"): WOULD_BE,
     ("/health/owner", "Who gains and who loses", "after"): WOULD_BE,
     ("/health/owner", "Who gains and who loses", "change"): WOULD_BE,
+    **{("/what-if/saved/{saved}", *place): THEN for place in SAVED},
     ("/drafts/{number}", "Who gains and who loses", "after"): WOULD_BE,
     ("/drafts/{number}", "Who gains and who loses", "change"): WOULD_BE,
     ("/policy/diff", "Who gains and who loses", "after"): WOULD_BE,

@@ -13,9 +13,14 @@ from typing import Any
 
 import apportion
 from apportion.books.audit import acting
+from apportion.books.whatifs import id_of
+from apportion.render.kept import packed
+from apportion.render.sheet import Sheet, Table
+from apportion.reports.report import Column
 from apportion.verbs.dispute import Doubt
 from apportion.verbs.draft import propose
 from apportion.verbs.project import Project
+from apportion.verbs.saved import Wish, asked_text, save
 from tests.sources import making
 
 SETTINGS = """\
@@ -102,6 +107,29 @@ SECRET = (
 LONG = 5  # characters of an amount that nobody has by chance
 ACCOUNTS = {"vision": "vis-core", "speech": "spk-asr", "zebra": "zbr-run", "": "odd-one"}
 PEOPLE = {"vision": ("detect", "ada"), "speech": ("asr", "grace"), "zebra": ("halcyon", "quagga"), "": ("", "kurt")}
+
+# A what-if that somebody saved: of two policies, one of them named after the team that others may not see.
+TRIED = {
+    name: POLICY.replace('why: "moved to nights"', f"why: {why}")
+    for name, why in (("zebra first", "halcyon"), ("even", "all"))
+}
+PARTS = ("posted", "zebra first_instead", "zebra first_change", "even_instead", "even_change")
+FIGURES = {"vision": ("4000.5", "4100.5", "100", "3900.5", "-100"), "zebra": ("9000", "8900", "-100", "9100", "100")}
+WISH = Wish(("2026-10",), TRIED)
+SHEET = Sheet(
+    "2026-10 by 2 policies: zebra first.",
+    (
+        Table(
+            (Column("owner", "owner"), *(Column(name, name.removesuffix("_instead"), "money") for name in PARTS)),
+            tuple((team, *map(Decimal, amounts)) for team, amounts in FIGURES.items()),
+            ("", *(sum((Decimal(amounts[n]) for amounts in FIGURES.values()), Decimal(0)) for n in range(len(PARTS)))),
+            "USD",
+        ),
+    ),
+    {"rows": FIGURES, "sums": ["13000.5"]},
+    ("adjustments[1].why changes from moved to nights to halcyon; no figure changes",),
+)
+SAVED = id_of("zebra first", WISH.months, asked_text(WISH), packed(SHEET))
 
 
 def jobs(month: str) -> Iterator[dict[str, str]]:
@@ -203,6 +231,7 @@ def make(folder: Path) -> Project:
     apportion.open_dispute(project, BILLED[1], Doubt("zebra", "halcyon moved away"))
     with acting("root"):
         propose(project, POLICY.replace("money: 5000", "money: 6130"), "halcyon needs more")
+        save(project, "zebra first", WISH, SHEET)
     return project
 
 

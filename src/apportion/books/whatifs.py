@@ -1,6 +1,5 @@
 """What-ifs that people saved: what was asked, what it came to then, and where the ledger stood. The audit log has the seal of each."""
 
-import secrets
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from apportion.errors import BooksError
 
 DEED = "whatif"
 SAVED, FORGOTTEN = "saved", "forgotten"
-ID_BYTES = 6  # of a link that is shared: nobody finds it by counting
+ID_DIGITS = 12  # of a link that is shared: nobody finds it by counting
 TOLD = ("id", "name", "months", "head", "asked", "result", "who", "at_s")
 
 
@@ -48,7 +47,7 @@ class Whatifs:
             if connection.execute(select(table.c.id).where(table.c.name == name)).first():
                 raise name_taken(name)
             row: dict[str, Any] = {
-                "id": secrets.token_hex(ID_BYTES), "name": name, "months": " ".join(months), "head": read_head(connection),
+                "id": id_of(name, months, asked, result), "name": name, "months": " ".join(months), "head": read_head(connection),
                 "asked": asked, "result": result, "who": user(), "at_s": int(time.time()),
             }  # fmt: skip
             connection.execute(insert(table).values(**row))
@@ -74,6 +73,11 @@ class Whatifs:
             connection.execute(delete(table).where(table.c.id == found.id))
             note(connection, DEED, f"{found.id} {FORGOTTEN}")
             return found
+
+
+def id_of(name: str, months: tuple[str, ...], asked: str, result: str) -> str:
+    """Of all that it says, so that only who knows that can tell."""
+    return rows_digest([(name, " ".join(months), asked, result)])[:ID_DIGITS]
 
 
 def name_taken(name: str) -> BooksError:

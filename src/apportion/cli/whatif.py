@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from apportion.render.sheet import Sheet
     from apportion.reports.backtest import Backtest
     from apportion.verbs.project import Project
+    from apportion.verbs.saved import Wish
     from apportion.verbs.supposed import Changes
     from apportion.verbs.whatif import Whatif
 
@@ -123,6 +124,7 @@ def whatif(call: Call, tried: Tried, looks: Looks) -> Answer:
         by = looks.by or (By.department if tried.move else By.owner)
         return Answer(backtest_sheet(tested(call, project, periods, texts, (tried, looks)), by))
     from apportion.verbs.whatif import whatif as compute
+    from apportion.verbs.whatif import whatif_sheet
 
     text = next(iter(texts.values()), "")
     return Answer(whatif_sheet(compute(project, periods[0], text, tried.price or (), call.bar)))
@@ -150,16 +152,6 @@ def texts_of(project: "Project", tried: Tried) -> dict[str, str]:
     stems = [file.stem for file in files]
     named = {file.stem if stems.count(file.stem) == 1 else str(file): read_text(file) for file in files}
     return {**named, **{f"draft {number}": draft(project, number).text for number in tried.draft or ()}}
-
-
-def whatif_sheet(made: "Whatif") -> "Sheet":
-    from apportion.render.sheet import Sheet
-    from apportion.verbs.whatif import tables
-
-    against = "what is posted" if made.posted else f"the plan under {made.was}"
-    bills = (f"{said[0].upper()}{said[1:]}." for said in made.bills)
-    notes = (f"{made.policy} against {against}.", *bills, *made.clauses)
-    return Sheet(made.title, tables(made), made, notes)
 
 
 def add_to(app: typer.Typer) -> None:

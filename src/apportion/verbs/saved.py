@@ -35,9 +35,12 @@ class Wish:
 def save(project: Project, name: str, wish: Wish, sheet: Sheet) -> SavedWhatif:
     """`sheet` is what it came to; it is kept as it is."""
     given = check_name(project, name)
+    return project.books.whatifs.save(given, wish.months, asked_text(wish), packed(sheet))
+
+
+def asked_text(wish: Wish) -> str:
     said = {"policies": dict(wish.policies), "prices": list(wish.prices)}
-    asked = json.dumps(said, sort_keys=True, ensure_ascii=False)
-    return project.books.whatifs.save(given, wish.months, asked, packed(sheet))
+    return json.dumps(said, sort_keys=True, ensure_ascii=False)
 
 
 def check_name(project: Project, name: str) -> str:

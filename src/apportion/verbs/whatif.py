@@ -10,7 +10,7 @@ from apportion.model.times import Period
 from apportion.policy import diff as clauses
 from apportion.policy.document import Policy
 from apportion.policy.load import load_policy
-from apportion.render.sheet import Table
+from apportion.render.sheet import Sheet, Table
 from apportion.reports.changes import Change, changes
 from apportion.reports.report import Column
 from apportion.reports.sums import total
@@ -89,6 +89,13 @@ def tables(made: Whatif) -> tuple[Table, ...]:
         sums = (total(row.before for row in mine), total(row.after for row in mine), total(row.change for row in mine))
         found.append(Table(columns, rows, ("", *sums, "") if mine else (), currency))
     return tuple(found)
+
+
+def whatif_sheet(made: Whatif) -> Sheet:
+    against = "what is posted" if made.posted else f"the plan under {made.was}"
+    bills = (f"{said[0].upper()}{said[1:]}." for said in made.bills)
+    notes = (f"{made.policy} against {against}.", *bills, *made.clauses)
+    return Sheet(made.title, tables(made), made, notes)
 
 
 def pinned(project: Project, period: Period) -> tuple[Pins, str]:
