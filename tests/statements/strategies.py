@@ -110,7 +110,16 @@ def statements(draw: st.DrawFn, named: st.SearchStrategy[str] = names) -> shape.
         quantities=draw(st.just(()) | st.just((("gCO2e", "5120"), ("kWh", "-12.5")))),
         how=tuple(draw(st.lists(st.builds(shape.Rule, text, named, text, st.integers(0, 999)), max_size=2))),
         dispute=draw(text),
+        preview=draw(st.none() | previews(owed, named)),
     )
+
+
+@st.composite
+def previews(draw: st.DrawFn, owed: int, named: st.SearchStrategy[str]) -> shape.Preview:
+    """By rules to come, or not known by them."""
+    then = draw(maybe)
+    charged, moved = (None, ()) if then is None else (draw(amounts), draw(changes(then - owed, named)))
+    return shape.Preview(draw(named), "fedcba9876543210" * 4, "2026-12", then, charged, moved)
 
 
 def written(amount: int, digits: int) -> str:
@@ -128,6 +137,8 @@ def amounts_of(statement: shape.Statement) -> set[int]:
     found |= {line.before for lines in lists for line in lines if line.before is not None}
     found |= {change.amount for change in statement.changes} | {work.amount for work in statement.workloads}
     found |= {use.amount for use in statement.usage}
+    if statement.preview is not None and statement.preview.owed is not None:
+        found |= {statement.preview.owed, *(change.amount for change in statement.preview.changes)}
     found |= {work.waste for work in statement.workloads if work.waste is not None}
     found |= {use.waste for use in statement.usage if use.waste is not None}
     found |= {figure for one in statement.budgets for figure in (one.amount, one.spent, one.left)}
