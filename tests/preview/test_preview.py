@@ -14,6 +14,7 @@ from apportion.books.open import Books
 from apportion.errors import PolicyError
 from apportion.policy.diff import diff
 from apportion.policy.load import load_policy
+from apportion.render.json import dumps
 from apportion.render.statement import FORMATS, render
 from apportion.render.statement.listing import statement_list
 from apportion.reports.statement.shape import LEVELS, Preview, Statement, from_json, to_json
@@ -70,6 +71,7 @@ def test_other_months_are_as_they_were(project: Project) -> None:
         assert one.preview is None
         assert "preview" not in json.loads(to_json(one))
         assert "rules to come" not in render(one, "md").decode()
+        assert "preview" not in dumps(statement_list([one]).value)
     assert [column.name for column in statement_list(list(made(project, "2026-09").values())).tables[0].columns][
         -1
     ] == "charged"
