@@ -28,6 +28,7 @@ SLOW = {
     "back_test",
     "review",
     "save_review_draft",
+    "save_what_if",
     "what_if",
     "report_fairness",
     "report_nodes",
@@ -42,6 +43,8 @@ FREE = {
     "policy",
     "revoke_token",
     "end_webhook",
+    "saved_what_if",
+    "forget_what_if",
 }  # without parameters, or with a name that may be anything
 OUTSIDE = {"try_webhook", "add_webhook"}  # they would send something
 CHECKED = (
@@ -55,6 +58,10 @@ BEYOND = {
     "invalid-day": "there is no 31 June",
 }
 POLICY = {"policy-": "what a policy may say is more than a form"}
+BACK_TEST = {
+    **POLICY, "nothing-asked": "a policy or a price", "invalid-new-price": "one for each pool", "same-name": "one for each policy",
+    "invalid-period": "the last month is not before the first",
+}  # fmt: skip
 BEYOND_OF = {
     "report": {"invalid-filter": "rows of one report are not those of another"},
     "make_token": {
@@ -70,10 +77,8 @@ BEYOND_OF = {
     "lend": {"unknown-pool": "a pool is the policy's"},
     "give_credit": {"invalid-amount": "the currency says how fine an amount is"},
     "propose": POLICY, "propose_owner_rule": POLICY,
-    "back_test": {
-        **POLICY, "nothing-asked": "a policy or a price", "invalid-new-price": "one for each pool", "same-name": "one for each policy",
-        "invalid-period": "the last month is not before the first",
-    },
+    "back_test": BACK_TEST,
+    "save_what_if": {**BACK_TEST, "whatif-name": "each has a name of its own"},
     "what_if": {**POLICY, "nothing-asked": "a policy or a price", "invalid-new-price": "one for each pool"},
 }  # fmt: skip
 OURS = {"Host": "127.0.0.1", "Sec-Fetch-Site": "same-origin"}  # as a page of ours would send it

@@ -1,5 +1,7 @@
 """What is asked of the API and of forms, by name; a parameter or a form without a row fails."""
 
+from tests.web import world
+
 # Of the API's parameters: those that can name somebody, and with what they are filled.
 NAMING = {
     "team": "{team}",
@@ -22,6 +24,7 @@ HARMLESS = {
     "as_of": "",
     "by": "",
     "name": "showback",
+    "saved": world.SAVED,
     "pool": "gpus",
     "token": "0123456789",
     "hook": "0123456789",
@@ -128,6 +131,13 @@ FORMS: dict[tuple[str, str], dict[str, str]] = {
     ("POST", "/api/v1/review/drafts"): {"period": "2026-10", "key": "dominant:gpus:{team}", "team": "{team}"},
     ("POST", "/api/v1/what-if"): {"period": "2026-10", "text": "policy: {team}"},
     ("POST", "/api/v1/back-test"): {"first": "2026-09", "last": "2026-10", "policies": "[policy: {team}]"},
+    ("POST", "/api/v1/what-ifs"): {
+        "first": "2026-09",
+        "last": "2026-10",
+        "policies": "[policy: {team}]",
+        "name": "{project}",
+    },
+    ("POST", "/api/v1/what-ifs/{saved}/end"): {},
     ("POST", "/api/v1/estimates"): {
         "team": "{team}",
         "project": "{project}",

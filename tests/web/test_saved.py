@@ -7,13 +7,19 @@ import pytest
 
 import apportion
 from apportion.books.audit import acting
+from apportion.client.agreed import PolicyWish
+from apportion.client.whatifs import SaveWish
+from apportion.errors import ApportionError
 from apportion.verbs.backtest import Wanted
 from apportion.verbs.draft import draft, setting_edit
 from apportion.verbs.project import Project
 from apportion.verbs.saved import saved
+from apportion.web.app import create_app
 from tests.web import world
 from tests.web.conftest import PEOPLE, Clients, clients_of
 from tests.web.forms import sent
+from tests.web.serving import serving
+from tests.web.test_api_client import as_one
 
 BOTH = "/what-if?pool=gpus&idle=proportional&first=2026-09&last=2026-10"
 LINK = f"/what-if/saved/{world.SAVED}"
@@ -108,3 +114,33 @@ def test_who_sees_some_teams_sees_these_alone(clients: Clients, form: str) -> No
     assert clients("nobody").get(LINK + form).status_code == 200
     assert clients("viewer").get("/what-if/saved/zebra first").status_code == 404  # by its name it is not found
     assert clients("viewer").get("/what-if/saved").status_code == 403
+
+
+def test_over_the_api_it_is_saved_read_and_forgotten(small: Project, tmp_path: Path) -> None:
+    own = world.copied(small, tmp_path / "own")
+    text = setting_edit(own, [(("pools", "gpus", "idle"), "proportional")]).text
+    (variant,) = apportion.backtest(own, "2026-10", Wanted({"idle": text})).variants
+    with serving(create_app(own.folder)) as address:
+        with as_one(own, address, "finance") as client:
+            wish = SaveWish(name="idle", first="2026-10", last="2026-10", policies=[PolicyWish(name="idle", text=text)])
+            made = client.save_what_if(wish)
+            assert (made.name, made.who, made.period, made.moved) == ("idle", "fin", "2026-10", "")
+            assert {one.id for one in client.what_ifs()} == {made.id, world.SAVED}
+            told = client.saved_what_if(made.id)
+            assert {row["owner"]: Decimal(row["instead"] or 0) for row in told.tables[0].rows} == {
+                row.owner: row.instead for row in variant.owners
+            }
+            with pytest.raises(ApportionError) as taken:
+                client.save_what_if(wish)
+            assert taken.value.code == "whatif-name"
+        with as_one(own, address, "viewer") as client:
+            seen = client.saved_what_if(made.id)
+            assert (seen.name, seen.who, seen.title, seen.notes) == ("", "", "", [])
+            assert {row["owner"] for table in seen.tables for row in table.rows} == {"vision"}
+            with pytest.raises(ApportionError):
+                client.forget_what_if(made.id)
+        with as_one(own, address, "finance") as client:
+            assert client.forget_what_if(made.id).id == made.id
+            with pytest.raises(ApportionError) as gone:
+                client.saved_what_if(made.id)
+            assert gone.value.code == "not-there"

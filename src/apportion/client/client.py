@@ -16,6 +16,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from apportion.client import agreed, estimates, record, reviews, shapes
+from apportion.client import agreed, estimates, record, shapes, whatifs
 from apportion.client import pledges as pledged
 from apportion.client.anomalies import AcknowledgementWish, Anomaly
 from apportion.client.rows import Table, Timed
@@ -182,6 +183,20 @@ class Client(Wire):
         """Keep the draft of one finding of a review."""
         return agreed.Draft.model_validate(self.post("/review/drafts", asked.model_dump()))
 
+    def what_ifs(self) -> Iterator[whatifs.SavedWhatif]:
+        """Those that are saved, oldest first."""
+        return self._each("/what-ifs", whatifs.SavedWhatif, {})
+
+    def saved_what_if(self, saved: str) -> whatifs.SavedAnswer:
+        """What it came to when it was saved, by its id."""
+        return whatifs.SavedAnswer.model_validate(self.get(f"/what-ifs/{named(saved)}"))
+
+    def save_what_if(self, asked: whatifs.SaveWish) -> whatifs.SavedWhatif:
+        """Computes a back-test and keeps what it comes to."""
+        return whatifs.SavedWhatif.model_validate(self.post("/what-ifs", asked.model_dump()))
+
+    def forget_what_if(self, saved: str) -> whatifs.SavedWhatif:
+        return whatifs.SavedWhatif.model_validate(self.post(f"/what-ifs/{named(saved)}/end", {}))
     def quotas(self, period: str = "") -> shapes.ReportAnswer:
         return shapes.ReportAnswer.model_validate(self.get("/quotas", {"period": period}))
 

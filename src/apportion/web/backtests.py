@@ -16,11 +16,11 @@ from apportion.reports.words import shown
 from apportion.verbs.backtest import Wanted, backtest
 from apportion.verbs.saved import Wish
 from apportion.web.ask import Ask
+from apportion.web.kept import OWNER
 from apportion.web.page import Block, Chart, Prose, Rows
 from apportion.web.pages.overview import team_order
 
 GAINS = "Who gains and who loses"
-OWNER = "owner"
 NOW, INSTEAD = ("posted", "before"), ("instead", "after")  # columns of a back-test and of one month
 
 

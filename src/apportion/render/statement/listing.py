@@ -43,7 +43,9 @@ def statement_list(found: Sequence[Statement]) -> Sheet:
     first = found[0]
     title = f"{counted(len(found), 'statement')} for {first.period}{', drafts' if first.is_draft else ''}: {'; '.join(sums)}."
     rules = tuple(dict.fromkeys(f"rules to come: {made.preview.policy}" for made in found if made.preview))
-    return Sheet(title, tuple(tables), {"statements": [by_name(made) for made in found]}, (f"ledger head {first.head}", *rules))
+    return Sheet(
+        title, tuple(tables), {"statements": [by_name(made) for made in found]}, (f"ledger head {first.head}", *rules)
+    )
 
 
 def to_come(made: Statement) -> tuple[Decimal | None, Decimal | None]:

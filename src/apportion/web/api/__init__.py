@@ -28,11 +28,12 @@ from apportion.web.api import (
     tokens,
     usage,
     webhooks,
+    whatifs,
 )
 
 ROOMS = (
     me, tokens, periods, reports, advice, owners, runs, search, explain, estimates, prices, forecasts, ledger, statements, disputes,
-    adjustments, anomalies, budgets, pledges, policies, drafts, reviews, health, webhooks, usage,
+    adjustments, anomalies, budgets, pledges, policies, drafts, whatifs, reviews, health, webhooks, usage,
 )  # fmt: skip
 API = APIRouter(prefix="/api/v1", generate_unique_id_function=lambda route: route.name)
 for room in ROOMS:

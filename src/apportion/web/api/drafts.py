@@ -110,13 +110,15 @@ def what_if(ask: Whole, wish: WhatifWish) -> Whatif:
 @router.post("/back-test", **about(Deed.whole, 409))
 def back_test(ask: Whole, wish: BacktestWish) -> Backtest:
     """Posted months under other policies or at other prices: who gains, who loses and why, and how much bills swing. Nothing is kept."""
+    months = months_between(f"{wish.first}..{wish.last}")
+    return Backtest.model_validate(portable(backtest(ask.project, months, wanted_of(wish))))
+
+
+def wanted_of(wish: BacktestWish) -> Wanted:
     texts = {one.name: one.text for one in wish.policies}
     if len(texts) < len(wish.policies):
         raise ProjectError("same-name", "two policies have one name", hint="give each a name of its own")
-    wanted = Wanted(texts, wish.prices, wish.fairness)
-    return Backtest.model_validate(
-        portable(backtest(ask.project, months_between(f"{wish.first}..{wish.last}"), wanted))
-    )
+    return Wanted(texts, wish.prices, wish.fairness)
 
 
 def shape(one: Proposal) -> Draft:
