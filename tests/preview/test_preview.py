@@ -12,15 +12,17 @@ import apportion
 from apportion.books.database import writing
 from apportion.books.open import Books
 from apportion.errors import PolicyError
+from apportion.model.times import Period
 from apportion.policy.diff import diff
 from apportion.policy.load import load_policy
 from apportion.render.json import dumps
 from apportion.render.statement import FORMATS, render
 from apportion.render.statement.listing import statement_list
+from apportion.reports.statement.facts import Facts
 from apportion.reports.statement.shape import LEVELS, Preview, Statement, from_json, to_json
 from apportion.verbs.draft import propose
 from apportion.verbs.project import Project
-from apportion.verbs.statement import Wanted, statements
+from apportion.verbs.statement import Wanted, facts_of, statements
 from tests.preview.conftest import NEXT, PREVIEW
 from tests.sources import making
 from tests.stating.world import POLICY, line
@@ -31,8 +33,20 @@ OWED = {"vision": 14400 + 600, "speech": 3600 + 400 + 3001, "platform": 999}
 COMING = {"vision": 9000 + 600, "speech": 4500 + 400 + 3001, "platform": 999, "audio": 4500}
 
 
+GATHERED: list[
+    tuple[Project, Period, Facts]
+] = []  # what statements of all levels are made of, once for each open project
+
+
+def gathered(project: Project, period: Period, until_s: int | None) -> Facts:
+    found = next((facts for one, month, facts in GATHERED if one is project and month == period), None)
+    if found is None:
+        GATHERED.append((project, period, found := facts_of(project, period, until_s)))
+    return found
+
+
 def made(project: Project, month: str = MONTH, level: str = "team") -> dict[str, Statement]:
-    return {one.owner: one for one in statements(project, Wanted(month, level))}
+    return {one.owner: one for one in statements(project, Wanted(month, level), gathering=gathered)}
 
 
 def coming(found: Statement) -> Preview:
@@ -100,10 +114,11 @@ def test_who_would_owe_something_by_the_rules_to_come_alone_has_a_statement(proj
 
 def test_the_same_rules_come_to_the_same_to_the_last_unit(own: Path) -> None:
     making.put(own / "next.yaml", POLICY)
+    project = apportion.open_project(own)
     for level in LEVELS:
-        for one in made(apportion.open_project(own), level=level).values():
+        for one in made(project, level=level).values():
             assert (coming(one).owed, coming(one).charged, coming(one).changes) == (one.owed, one.charged, ())
-    assert "it would be 150.00 USD, the same." in render(made(apportion.open_project(own))["vision"], "md").decode()
+    assert "it would be 150.00 USD, the same." in render(made(project)["vision"], "md").decode()
 
 
 def test_a_close_keeps_both_and_books_the_one(own: Path) -> None:
@@ -176,6 +191,16 @@ def test_a_file_that_is_not_there_is_told(own: Path) -> None:
     (own / "next.yaml").unlink()
     told = next(one for one in apportion.check(apportion.open_project(own)).findings if one.what == "preview")
     assert (told.status, "[no-policy-file]" in told.text) == ("wrong", True)
+
+
+def test_rules_that_cannot_be_applied_are_told(own: Path) -> None:
+    """Bills in another currency than theirs, and no rate to convert by."""
+    making.put(own / "next.yaml", NEXT.replace("currency: USD", "currency: EUR\nfx: {table: rates.csv}"))
+    project = apportion.open_project(own)
+    assert coming(made(project)["vision"]).owed is None
+    told = [one for one in apportion.check(project, MONTH).findings if one.what == "preview"]
+    assert [one.status for one in told] == ["ok", "wrong"]
+    assert "[no-rate]" in told[1].text
 
 
 def test_check_says_what_is_shown_and_that_there_is_a_gap(own: Path) -> None:

@@ -9,15 +9,13 @@ import apportion
 from apportion.books.audit import acting
 from apportion.books.database import writing
 from apportion.errors import BooksError, ProjectError
-from apportion.model.times import parse_period
 from apportion.policy.load import load_policy
 from apportion.render.sheet import Sheet
 from apportion.verbs.draft import drafts
 from apportion.verbs.project import Project
-from apportion.verbs.saved import Wish, forget, save, saved, shown, text_of, turned, wish_of
+from apportion.verbs.saved import Wish, forget, save, saved, text_of, turned, wish_of
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run  # noqa: PLC0414 - a fixture
-from tests.erasure import worlds
 from tests.preview.conftest import NEXT
 from tests.stating.world import POLICY, post, write_bill
 
@@ -122,20 +120,3 @@ def test_it_becomes_a_draft(run: Run, own: Path, tmp_path: Path) -> None:
 def test_a_published_price_is_in_the_draft(project: Project) -> None:
     tried = text_of(project, Wish((MONTH,), {"rates": RATES}, ("gpus=+10%",)))
     assert load_policy(tried).pools["gpus"].prices[0].price * 10 == 22
-
-
-def test_names_of_users_go_from_saved_ones_too(tmp_path: Path) -> None:
-    """Those of users that the books know by name; hashes, and what they came to, stay."""
-    project = worlds.fill(worlds.start(tmp_path))
-    rule = worlds.POLICY.replace("owners:\n", "owners:\n  - {when: {slurm.user: alice}, team: speech}\n")
-    for month, name in (("2026-07", "alice to speech"), ("2026-09", "alice later")):
-        made = Sheet("alice's work is speech's.", (), {"rule": "alice"}, ("owners[1] is added: {slurm.user: alice}",))
-        save(project, name, Wish((month,), {"next": rule}), made)
-    assert apportion.erase(project, parse_period("2026-09")).found["whatifs"] == 1
-    assert apportion.erase(project, parse_period("2026-09"), why="old", yes=True).number
-    old, new = sorted(saved(project), key=lambda one: one.months)
-    token = project.books.names.token("alice")
-    assert "alice" not in f"{old.name}{old.asked}{old.result}"
-    assert shown(project, old).title == f"{token} to speech: {token}'s work is speech's."
-    assert new.name == "alice later"  # its month is open
-    assert apportion.verify(project).findings == ()

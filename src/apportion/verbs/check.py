@@ -55,7 +55,6 @@ def check(project: Project, period: Period | str | None = None, step: Step = sil
     """Goes on after a failure, so that one run names everything."""
     findings = [settings_finding(project)]
     findings += guarded(lambda: policy_findings(project), "policy")
-    findings += guarded(lambda: preview_findings(project), "preview") if project_policy(project) else []
     for source in project.sources:
         step(f"reading {source.name}", 0, 0)
         findings += guarded(lambda source=source: source_findings(project, source), f"source {source.name}")  # type: ignore[misc]  # bound per turn
@@ -64,6 +63,7 @@ def check(project: Project, period: Period | str | None = None, step: Step = sil
     findings += guarded(lambda: telling_findings(project), "notify")
     computed = None
     month = newest(project, period)
+    findings += guarded(lambda: preview_findings(project, month), "preview") if project_policy(project) else []
     if month is not None and project_policy(project):
         try:
             computed = compute(project, month, policy_for(project, month), pins_of(project), step)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.books.shapes import OPEN
-from apportion.errors import ApportionError, ProjectError
+from apportion.errors import ProjectError
 from apportion.model.currencies import is_money
 from apportion.model.rows import SYSTEM_OWNERS, UNALLOCATED
 from apportion.model.times import Period, day_start
@@ -24,14 +24,13 @@ from apportion.verbs.agreement import policy_for
 from apportion.verbs.check import silent_days
 from apportion.verbs.months import closable_from
 from apportion.verbs.plan import Computed, beside_record, compute
-from apportion.verbs.preview import upcoming
+from apportion.verbs.preview import NO_BILL, trouble_in, upcoming
 from apportion.verbs.project import Project
 from apportion.verbs.reconcile import reconciled
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import pins_of
 
 Sums = Mapping[tuple[str, ...], Decimal]
-NO_BILL = "nothing-to-plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +200,7 @@ def announced(project: Project, period: Period, step: Step) -> Iterator[Look]:
     if found is None:
         return
     step(f"planning by {found.name}", 0, 0)
-    try:
-        if found.policy is not None:
-            compute(project, period, found.policy, pins_of(project))
-        trouble = found.trouble
-    except ApportionError as error:
-        trouble = None if error.code == NO_BILL else error
+    trouble = trouble_in(project, period, found.policy) if found.policy else found.trouble
     text = f"{found.name}: {trouble.message}" if trouble else f"{found.name} is shown beside the rules in force"
     yield Look("preview", trouble is None, text, "mend it, or take `preview` out of the policy")
 

@@ -11,8 +11,12 @@ from apportion.policy.load import load_policy
 from apportion.policy.rules import Preview
 from apportion.verbs.agreement import policy_for, short
 from apportion.verbs.draft import draft, read_text
+from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.soundness import BAD, GOOD, NOTE, Finding
+from apportion.verbs.world import pins_of
+
+NO_BILL = "nothing-to-plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +55,16 @@ def files_named(project: Project) -> list[Path]:
     return [project.folder / clause.policy] if clause and clause.policy else []
 
 
-def preview_findings(project: Project) -> Iterator[Finding]:
-    """Of the policy file: what it shows beside, when, and whether that can be read and follows without a gap."""
+def preview_findings(project: Project, month: Period | None) -> Iterator[Finding]:
+    """Of the policy file: what it shows beside, when, and whether that can be read, follows without a gap, and can be applied to the month."""
     clause = project.policy.preview
     if clause is None:
         return
     found, edit = read(project, clause), f"edit `preview` in {project.policy.file}"
     if found.policy is None:
-        error = found.trouble or ApportionError("no-policy-file", "it cannot be read")
-        where = f" ({error.where})" if error.where else ""
-        yield Finding(BAD, "preview", f"{clause.source}: {error.message}{where} [{error.code}]", error.hint or edit)
+        wrong = found.trouble or ApportionError("no-policy-file", "it cannot be read")
+        where = f" ({wrong.where})" if wrong.where else ""
+        yield Finding(BAD, "preview", f"{clause.source}: {wrong.message}{where} [{wrong.code}]", wrong.hint or edit)
         return
     shown = (
         f"{found.name} of {clause.source} is shown beside the rules in force from {clause.from_} until {clause.until}"
@@ -76,3 +80,14 @@ def preview_findings(project: Project) -> Iterator[Finding]:
         )
     if found.policy.version == project.policy.version:
         yield Finding(NOTE, "preview", "it says what the policy in force says", edit)
+    if month is not None and clause.holds_in(month) and (error := trouble_in(project, month, found.policy)):
+        yield Finding(BAD, "preview", f"{found.name} in {month}: {error.message} [{error.code}]", error.hint or edit)
+
+
+def trouble_in(project: Project, month: Period, policy: Policy) -> ApportionError | None:
+    """Why a month cannot be computed by rules to come; a month without a bill asks nothing of them."""
+    try:
+        compute(project, month, policy, pins_of(project))
+    except ApportionError as error:
+        return None if error.code == NO_BILL else error
+    return None
