@@ -130,7 +130,19 @@ def test_a_copy_has_tokens_and_logins_but_nobody_is_in(
     assert copy.doors.session(copy.doors.open_session(ADA, 60)) == ADA
 
 
-NEW = ("sessions", "tickets", "logins", "tokens", "budgets", "proposals", "pushes", "hooks", "tellings", "whatifs", "previews")
+NEW = (
+    "sessions",
+    "tickets",
+    "logins",
+    "tokens",
+    "budgets",
+    "proposals",
+    "pushes",
+    "hooks",
+    "tellings",
+    "whatifs",
+    "previews",
+)
 
 
 def test_books_of_the_schema_before_get_the_tables(made_place: Place) -> None:

@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,13 +12,14 @@ import typer
 from apportion.cli.verb import Answer, Call, verb
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from apportion.model.times import Period
     from apportion.render.sheet import Sheet
     from apportion.reports.backtest import Backtest
     from apportion.verbs.project import Project
     from apportion.verbs.saved import Wish
     from apportion.verbs.supposed import Changes
-    from apportion.verbs.whatif import Whatif
 
 PRICE = "What a pool's bill, or a unit of its price list, would come to: gpus=+10%, gpus=-5% or gpus=120000. May be given again."
 POLICY = "The policy to try. May be given again: they are shown side by side."
@@ -99,48 +101,130 @@ class Looks:
     ] = None
 
 
-def whatif(call: Call, tried: Tried, looks: Looks) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What becomes of the answer."""
+
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="With --saved: the what-if to show, by its name or id.")
+    ] = None
+    saved: Annotated[bool, typer.Option("--saved", help="Show what was saved as NAME, or list all that are saved.")] = (
+        False
+    )
+    save: Annotated[
+        str | None, typer.Option("--save", metavar="NAME", help="Keep the answer under a name, for others to look at.")
+    ] = None
+    forget: Annotated[bool, typer.Option("--forget", help="With --saved NAME: save it no longer.")] = False
+    propose: Annotated[
+        str | None,
+        typer.Option(
+            "--propose", metavar="WHY", help="Turn the policy that was tried into a draft, and say why it is wanted."
+        ),
+    ] = None
+
+
+def whatif(call: Call, tried: Tried, looks: Looks, kept: Kept) -> Answer:
     """Show who would owe what by another policy, price or capacity.
 
     A month is computed again from the inputs that it was posted with, and set against what is posted; nothing changes. Over several
     months (2026-04..2026-10), or with several policies or variants, it is a back-test: who gains, who loses and why, and how much bills swing.
     """
+    if kept.saved:
+        return of_saved(call, tried, kept)
+    check(tried, looks, kept)
     from apportion.verbs.report import posted_periods
+    from apportion.verbs.saved import check_name, text_of
     from apportion.verbs.world import known_periods, pins_of
 
+    project = call.project()
+    if kept.save is not None:
+        check_name(project, kept.save)
+    periods = call.months(posted_periods(project) or known_periods(project, pins_of(project)), every=True)
+    wish = wish_for(project, periods, tried)
+    if kept.propose is not None:
+        text_of(project, wish)
+    sheet = computed(call, project, wish, looks)
+    return Answer(sheet, tuple(keep(call, project, kept, wish, sheet)))
+
+
+def check(tried: Tried, looks: Looks, kept: Kept) -> None:
+    """Wrong usage is said before anything is opened."""
+    if kept.name or kept.forget:
+        raise typer.BadParameter("a name and --forget go with --saved")
     if tried.policy and tried.draft:
         raise typer.BadParameter("give --policy FILE or --draft NUMBER, not both")
     if not tried.names_something and not looks.incentives:
         raise typer.BadParameter("give --policy FILE, --draft NUMBER, --price POOL=PRICE or another change")
     if looks.team and not looks.incentives:
         raise typer.BadParameter("--team goes with --incentives")
-    project = call.project()
-    texts = texts_of(project, tried)
-    periods = call.months(posted_periods(project) or known_periods(project, pins_of(project)), every=True)
-    others = any(getattr(tried, kind) for kind in ("capacity", "idle", "method", "move", "variant"))
-    if len(periods) > 1 or len(texts) > 1 or others or looks.by or looks.fairness or looks.incentives:
+
+
+def wish_for(project: "Project", periods: "list[Period]", tried: Tried) -> "Wish":
+    from dataclasses import replace
+
+    from apportion.verbs.saved import Wish
+
+    changes = tried.changes
+    months, variants = tuple(map(str, periods)), tuple(tried.variant or ())
+    return Wish(months, texts_of(project, tried), changes.price, replace(changes, price=()), variants)
+
+
+def computed(call: Call, project: "Project", wish: "Wish", looks: Looks) -> "Sheet":
+    from apportion.model.times import parse_period
+
+    periods = [parse_period(month) for month in wish.months]
+    several = len(periods) > 1 or len(wish.policies) > 1 or wish.changes or wish.variants
+    if several or looks.by or looks.fairness or looks.incentives:
         from apportion.render.backtest import backtest_sheet
 
-        by = looks.by or (By.department if tried.move else By.owner)
-        return Answer(backtest_sheet(tested(call, project, periods, texts, (tried, looks)), by))
+        by = looks.by or (By.department if wish.changes.move else By.owner)
+        return backtest_sheet(tested(call, project, periods, wish, looks), by)
     from apportion.verbs.whatif import whatif as compute
     from apportion.verbs.whatif import whatif_sheet
 
-    text = next(iter(texts.values()), "")
-    return Answer(whatif_sheet(compute(project, periods[0], text, tried.price or (), call.bar)))
+    text = next(iter(wish.policies.values()), "")
+    return whatif_sheet(compute(project, periods[0], text, wish.prices, call.bar))
 
 
-def tested(
-    call: Call, project: "Project", periods: "list[Period]", texts: dict[str, str], asked: tuple[Tried, Looks]
-) -> "Backtest":
+def keep(call: Call, project: "Project", kept: Kept, wish: "Wish", sheet: "Sheet") -> "Iterator[str]":
+    """Saved, turned into a draft, or both; says what was done."""
+    from apportion.verbs.saved import save, turned
+
+    if kept.propose is not None:
+        number = turned(project, wish, kept.propose).number
+        yield f"Draft {number} is open. Next: apportion {call.flag}draft show {number}   |   apportion {call.flag}draft adopt {number}"
+    if kept.save is not None:
+        made = save(project, kept.save, wish, sheet)
+        yield f"Saved as {made.name}. On the pages: /what-if/saved/{made.id}   |   apportion {call.flag}whatif --saved {quote(made.name)}"
+
+
+def of_saved(call: Call, tried: Tried, kept: Kept) -> Answer:
+    from apportion.verbs.saved import forget, list_sheet, saved, shown, wish_of
+
+    if tried.names_something or kept.save is not None:
+        raise typer.BadParameter("--saved shows what was asked before: ask without it for something else")
+    if not kept.name:
+        if kept.forget or kept.propose is not None:
+            raise typer.BadParameter("name the what-if: --saved NAME")
+        return Answer(list_sheet(saved(call.project())))
+    project = call.project()
+    found = project.books.whatifs.one(kept.name)
+    if kept.forget:
+        forget(project, found.id)
+        return Answer(talk=(f"{found.name} is forgotten.",))
+    sheet = shown(project, found)
+    return Answer(sheet, tuple(keep(call, project, kept, wish_of(found), sheet)))
+
+
+def tested(call: Call, project: "Project", periods: "list[Period]", wish: "Wish", looks: Looks) -> "Backtest":
     from apportion.verbs.backtest import Wanted, backtest
     from apportion.verbs.incentives import Tempted
     from apportion.verbs.supposed import read_variation
 
-    tried, looks = asked
-    variants = [read_variation(project, text) for text in tried.variant or ()]
+    variants = [read_variation(project, text) for text in wish.variants]
     tempted = Tempted(tuple(looks.team or ())) if looks.incentives else None
-    wanted = Wanted(texts, (), looks.fairness, tried.changes, variants, tempted, len(os.sched_getaffinity(0)))
+    workers = len(os.sched_getaffinity(0))
+    wanted = Wanted(wish.policies, wish.prices, looks.fairness, wish.changes, variants, tempted, workers)
     return backtest(project, periods, wanted, call.bar)
 
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
-from apportion.client import agreed, estimates, record, reviews, shapes
-from apportion.client import agreed, estimates, record, shapes, whatifs
+from apportion.client import agreed, estimates, record, reviews, shapes, whatifs
 from apportion.client import pledges as pledged
 from apportion.client.anomalies import AcknowledgementWish, Anomaly
 from apportion.client.rows import Table, Timed
@@ -197,6 +196,7 @@ class Client(Wire):
 
     def forget_what_if(self, saved: str) -> whatifs.SavedWhatif:
         return whatifs.SavedWhatif.model_validate(self.post(f"/what-ifs/{named(saved)}/end", {}))
+
     def quotas(self, period: str = "") -> shapes.ReportAnswer:
         return shapes.ReportAnswer.model_validate(self.get("/quotas", {"period": period}))
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from apportion.books.proposals import Proposal
 from apportion.books.shapes import CLOSE, StoredRun
@@ -17,6 +17,7 @@ from apportion.reports.words import counted
 from apportion.verbs.draft import propose
 from apportion.verbs.project import Project
 from apportion.verbs.repriced import apart, read_prices, with_published
+from apportion.verbs.supposed import Changes, read_changes, supposed
 from apportion.verbs.whatif import policy_of
 
 LONGEST = 120  # characters of a name
@@ -25,11 +26,13 @@ COLUMNS = ("name", "period", "when", "who", "id")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What was asked: policies by what each is called, and prices, over some months."""
+    """What was asked: policies by what each is called, prices, other changes and variants as they were written, over some months."""
 
     months: tuple[str, ...]
     policies: Mapping[str, str] = field(default_factory=dict)
     prices: tuple[str, ...] = ()
+    changes: Changes = field(default_factory=Changes)
+    variants: tuple[str, ...] = ()
 
 
 def save(project: Project, name: str, wish: Wish, sheet: Sheet) -> SavedWhatif:
@@ -40,7 +43,8 @@ def save(project: Project, name: str, wish: Wish, sheet: Sheet) -> SavedWhatif:
 
 def asked_text(wish: Wish) -> str:
     said = {"policies": dict(wish.policies), "prices": list(wish.prices)}
-    return json.dumps(said, sort_keys=True, ensure_ascii=False)
+    more = {"changes": asdict(wish.changes) if wish.changes else None, "variants": wish.variants}
+    return json.dumps(said | {name: one for name, one in more.items() if one}, sort_keys=True, ensure_ascii=False)
 
 
 def check_name(project: Project, name: str) -> str:
@@ -65,7 +69,8 @@ def forget(project: Project, which: str) -> SavedWhatif:
 
 def wish_of(found: SavedWhatif) -> Wish:
     said = json.loads(found.asked)
-    return Wish(found.months, said["policies"], tuple(said["prices"]))
+    changes = Changes(**{kind: tuple(some) for kind, some in said.get("changes", {}).items()})
+    return Wish(found.months, said["policies"], tuple(said["prices"]), changes, tuple(said.get("variants", ())))
 
 
 def shown(project: Project, found: SavedWhatif) -> Sheet:
@@ -106,13 +111,16 @@ def turned(project: Project, wish: Wish, why: str) -> Proposal:
 
 def text_of(project: Project, wish: Wish) -> str:
     """The policy that was tried. A bill is nobody's to propose: only rules, and prices that the policy publishes, are."""
-    if len(wish.policies) > 1:
-        why = f"{len(wish.policies)} policies were tried, and a draft is one"
+    tried = len(wish.policies) + len(wish.variants)
+    if tried > 1 or wish.variants:
+        why = f"{counted(tried, 'policy or variant was', 'policies or variants were')} tried, and a draft is one policy"
         raise ProjectError("one-policy", why, hint="ask about one of them alone")
     month, file = parse_period(wish.months[-1]), project.settings.policy
-    text = next(iter(wish.policies.values()), "") or policy_of(project, month).text
-    listed, _ = apart(load_policy(text, file), read_prices(wish.prices), month)
-    if not wish.policies and not listed:
+    old = policy_of(project, month)
+    rules = read_changes(replace(wish.changes, price=(), capacity=()))
+    text = supposed(old, month, next(iter(wish.policies.values()), ""), rules).policy.text
+    listed, _ = apart(load_policy(text, file), read_prices((*wish.prices, *wish.changes.price)), month)
+    if text == old.text and not wish.policies and not listed:
         why = "nothing but a bill would be another: there is no rule to propose"
         raise ProjectError("no-rule-changes", why, hint="try another policy, or a price that the policy publishes")
     return with_published(text, file, listed)
