@@ -169,6 +169,18 @@ def test_utilisation_that_jobstats_left(tmp_path: Path, text: str, used: int | N
 
 
 @pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [({"0": 26 * 2**30, "1": 27 * 2**30 + 1}, "27.01"), ({"0": 0}, "0.00"), ({}, None), ({"0": "much"}, None), ({"0": -1}, None), (7, None)],
+)  # fmt: skip
+def test_memory_that_jobstats_saw(tmp_path: Path, sizes: Any, expected: str | None) -> None:
+    found = {"nodes": {"n1": {"gpu_used_memory": sizes}, "n2": None}}
+    text = "JS1:" + base64.b64encode(gzip.compress(json.dumps(found).encode())).decode()
+    told = delivery(tmp_path, sacct({"AdminComment": text}))
+    (labels,) = (dict(row["labels"]) for row in told.tables["workloads"].to_pylist())
+    assert labels.get("gpu_memory_gib") == expected
+
+
+@pytest.mark.parametrize(
     ("change", "energy", "expected", "code"),
     [
         (

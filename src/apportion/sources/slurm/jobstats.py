@@ -22,6 +22,22 @@ def used_gpus(comment: str) -> dict[str, Fraction]:
     return found
 
 
+def most_memory(comment: str) -> str | None:
+    """GiB of the board that had most in use, to a hundredth, rounded up; None where the summary does not say."""
+    nodes = summary(comment).get("nodes")
+    parts = (
+        [node.get("gpu_used_memory") for node in nodes.values() if isinstance(node, Mapping)]
+        if isinstance(nodes, Mapping)
+        else []
+    )
+    found = [size for part in parts if isinstance(part, Mapping) for size in part.values() if is_size(size)]
+    return f"{-(-max(found) * 100 // 2**30) / 100:.2f}" if found else None
+
+
+def is_size(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**50
+
+
 def is_percent(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 100
 

@@ -9,6 +9,7 @@ from apportion.sources.cells.commands import command_column
 from apportion.sources.cells.labels import labels_from_columns, parse
 from apportion.sources.cells.text import text
 from apportion.sources.slurm.attempts import column
+from apportion.sources.slurm.jobstats import PREFIX, most_memory
 from apportion.sources.slurm.settings import How
 from apportion.sources.slurm.usage import Holding
 
@@ -31,6 +32,7 @@ def workloads(
         labels["slurm.wckey"] = text(pc.replace_substring_regex(column(part, "wckey"), r"^\*", ""))
         labels["slurm.reservation"] = reservation(part, reserved)
         labels["slurm.billing"] = billing(column(part, "alloctres"))
+        labels["gpu_memory_gib"] = memory(column(part, "admincomment"))
         labels["gpu.model"] = models.take(pa.array(which[first : first + STEP]))
         comment, pairs = comments(column(part, "comment"))
         labels["slurm.comment"] = comment
@@ -74,6 +76,16 @@ def reservation(part: pa.Table, reserved: dict[str, str]) -> pa.Array:
 def billing(tres: pa.Array) -> pa.Array:
     """Slurm's own figure, as a label: it is cut off to a whole number, so nothing is priced by it."""
     return pc.struct_field(pc.extract_regex(tres, r"(?:^|,)billing=(?P<billing>[0-9.]+)"), "billing")
+
+
+def memory(cells: pa.Array) -> pa.Array:
+    """The most memory of a board in use, where jobstats left a summary."""
+    said = pc.fill_null(pc.starts_with(cells, PREFIX), fill_value=False)
+    if not pc.any(said, min_count=0).as_py():
+        return pa.nulls(len(cells), pa.string())
+    encoded = pc.if_else(said, cells, None).dictionary_encode()
+    found = [most_memory(cell) for cell in encoded.dictionary.to_pylist()]
+    return pa.array(found, pa.string()).take(encoded.indices)
 
 
 def comments(cells: pa.Array) -> tuple[pa.Array, pa.Array | None]:

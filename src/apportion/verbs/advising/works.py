@@ -27,6 +27,7 @@ MODEL = "gpu.model"
 CONFIG, EXPERIMENT, MEMORY = "config", "experiment", "gpu_memory_gib"  # labels by their last word
 READ, KEEP, NEEDED = "last_read", "keep_until", "needed_by"
 PUT_OUT = ("preempt", "spot", "scaveng", "interrupt", "standby", "besteffort")  # in the name of a class of work
+LONGEST = 20  # of a number that somebody wrote
 Rows = Mapping[tuple[str, str], Sequence[Row]]
 
 
@@ -118,7 +119,7 @@ def told_by(labels: Mapping[str, str], own: Charged, policy: Policy, month: Inte
 
 
 def is_number(text: str) -> bool:
-    return text.isascii() and text.replace(".", "", 1).isdigit()
+    return len(text) <= LONGEST and text.isascii() and text.replace(".", "", 1).isdigit()
 
 
 def moment(text: str) -> int | None:
