@@ -19,6 +19,7 @@ from tests.advice.test_rules import UTC, work
 from tests.advice.test_runs_together import family, store
 from tests.cli.conftest import Run, run
 from tests.cli.tiny import HEAD, NODES, edit, write_tiny
+from tests.web.conftest import clients_of
 
 __all__ = ["run"]
 
@@ -135,6 +136,18 @@ def test_over_two_months(run: Run, posted: Path) -> None:
     assert "partly" in run(*ask).out
     assert run(*ask, "--since", "2026-10", "-o", "json").value()["realised"] == [one]
     assert run(*ask, "--kind", "hung", "-o", "json").value()["title"] == "There was no advice for 2026-10."
+
+
+def test_over_the_wire(posted: Path) -> None:
+    theirs = clients_of(posted)
+    made = apportion.realised(apportion.open_project(posted), "2026-11")
+    for role in ("admin", "viewer"):
+        answer = theirs(role).get("/api/v1/advice/realised?period=2026-11").json()
+        assert answer["title"] == made.title
+        assert [row["state"] for row in answer["sections"][0]["rows"]] == ["partly"]
+    assert theirs("lead").get("/api/v1/advice/realised?period=2026-11").json().get("sections", []) == []
+    assert "ann" not in theirs("lead").get("/api/v1/advice/realised?period=2026-11").text
+    assert theirs("admin").get("/api/v1/advice/realised?period=2026-10&since=2026-11").json()["code"] == "no-period"
 
 
 def test_there_must_be_advice_to_follow(run: Run, posted: Path) -> None:

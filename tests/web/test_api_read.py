@@ -175,7 +175,7 @@ READ = (
     "/periods", "/teams", "/teams/vision", "/projects", "/users", "/pools", "/pools/gpus", "/postings", "/disputes", "/disputes/1", "/adjustments",
     "/statements", "/statements/2026-10/vision", "/runs/11001", "/me", "/reports/showback", "/reports/trend", "/reports/idle", "/reports/held",
     "/reports/coverage", "/reports/corrections", "/postings?limit=1000", "/reports/held?by=pool", "/budgets", "/live", "/live?by=pool", "/search?q=a",
-    "/quotas", "/advice", "/capacity", "/capacity/gpus", "/capacity/gpus?by=week", "/explain?what=pool:gpus",
+    "/quotas", "/advice", "/advice/realised", "/capacity", "/capacity/gpus", "/capacity/gpus?by=week", "/explain?what=pool:gpus",
     "/reports/facets", "/reports/facets?by=size", "/reports/runs", "/reports/runs?by=team",
     "/explain?what=vision", "/explain?what=job:11001", "/tokens", "/search?q=zebra", "/search?q=zjob", "/search?q=halcyon",
     "/forecast", "/forecast?by=pool", "/forecast/back-test",

@@ -56,13 +56,24 @@ def realised(
     """What became in a month of the advice of an earlier one: the posted month before it unless `since` names another."""
     period = as_period(period)
     first = as_period(since) if since else month_before(project, period)
+    return realised_from(read_record, project, (first, period), where, kinds)
+
+
+def realised_from(
+    read: Reading,
+    project: Project,
+    months: tuple[Period, Period],
+    where: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+) -> Report:
+    first, period = months
     if first >= period:
         raise ProjectError("no-period", f"{first} is not before {period}", hint="give --since an earlier month")
     wanted, filters = known_kinds(kinds), read_filters(where)
-    record = only(with_charges(project, read_record(project, [first]), first), filters, "held")
+    record = only(with_charges(project, read(project, [first], None), first), filters, "held")
     works, zone = gathered(project, first, record)
     found = findings(works, zone)
-    now = narrowed(with_charges(project, read_record(project, [period]), period), filters)
+    now = narrowed(with_charges(project, read(project, [period], None), period), filters)
     later, zone = gathered(project, period, now)
     given = pieces([one for one in found if one.kind in wanted])
     made = outcomes(given, month_of(works, found), month_of(later, findings(later, zone)))

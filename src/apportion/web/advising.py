@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from apportion.reports.report import Report
-from apportion.verbs.advise import advise_from
+from apportion.verbs.advise import advise_from, month_before, realised_from
+from apportion.verbs.periods import as_period
 from apportion.web.ask import Ask
 
 
@@ -16,3 +17,11 @@ def advised(ask: Ask, kinds: Sequence[str] = ()) -> Report:
     where = teams_of(ask)
     key = ("advice", str(ask.month), where, tuple(kinds), ask.viewer.teams)
     return ask.desk.kept(key, lambda: advise_from(ask.record, ask.project, ask.month, where, kinds))
+
+
+def followed(ask: Ask, since: str = "") -> Report:
+    """What became of the advice of an earlier month: the posted one before, unless told."""
+    first = as_period(since) if since else month_before(ask.project, ask.month)
+    where = teams_of(ask)
+    key = ("realised", str(first), str(ask.month), where, ask.viewer.teams)
+    return ask.desk.kept(key, lambda: realised_from(ask.record, ask.project, (first, ask.month), where))
