@@ -48,7 +48,7 @@ def test_the_page_says_what_the_command_says(clients: Clients, found: list[Anoma
     told = clients("admin").get(f"{HERE}.json").json()
     assert told["title"] == "6 things are not as usual."
     rows = [row for table in told["tables"] for row in table["rows"]]
-    assert {row["id"]: row["meant"] for row in rows} == {one.id: f"{one.meant:f}".rstrip("0") for one in found}
+    assert {row["id"]: row["amount"] for row in rows} == {one.id: f"{one.meant:f}".rstrip("0") for one in found}
     html = clients("admin").get(HERE).text
     assert "Acknowledge it" in html
     assert all(f"/anomalies?id={one.id}" in html for one in found)
@@ -104,7 +104,12 @@ def test_who_may_not_acknowledge_learns_nothing(clients: Clients, project: Proje
 def test_the_form_acknowledges_and_the_page_folds_it(clients: Clients, project: Project, found: list[Anomaly]) -> None:
     name = called(found, "idle", "a100")
     assert sent(clients("finance"), HERE, HERE, id=name, why="").status_code == 422
-    assert sent(clients("finance"), HERE, HERE, id=name, why="we give it back", until="2099-01-01").status_code == 303
+    assert (
+        sent(
+            clients("finance"), HERE, HERE, id=f"{name}: idle of a100", why="we give it back", until="2099-01-01"
+        ).status_code
+        == 303
+    )
     [said] = project.books.acknowledgements.all()
     assert (said.who, said.why, said.about.until) == ("fin", "we give it back", "2099-01-01")
     told = clients("admin").get(f"{HERE}.json").json()

@@ -18,7 +18,7 @@ COLUMNS = (
     Column("until", "until"),
     Column("before", "before"),
     Column("now", "now"),
-    Column("meant", "meant so far", "money"),
+    Column("amount", "meant so far", "money"),
     Column("why", "most of it"),
     Column("state", "state"),
 )
@@ -64,7 +64,7 @@ def row_of(one: Anomaly) -> Mapping[str, Cell]:
     why = next((f"{name} {shown(amount, one.currency)}" for name, amount in one.causes.items() if amount > 0), "")
     return {
         "id": one.id, "kind": one.kind, "owner": one.owner, "began": str(one.began), "until": str(one.until), "before": before, "now": now,
-        "meant": one.meant, "why": why, "state": one.state + (", estimated" if one.estimated else ""),
+        "amount": one.meant or None, "why": why, "state": one.state + (", estimated" if one.estimated else ""),
     }  # fmt: skip
 
 

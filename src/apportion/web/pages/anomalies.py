@@ -6,7 +6,7 @@ from dataclasses import replace
 from apportion.model.times import instant_text
 from apportion.render.sheet import Table, report_sheet
 from apportion.reports.anomaly.found import Anomaly
-from apportion.reports.anomaly.report import anomaly_report, cause_report
+from apportion.reports.anomaly.report import anomaly_report, cause_report, folded
 from apportion.reports.report import Column
 from apportion.web.anomalies import acknowledge_as, anomalies, find, may_acknowledge
 from apportion.web.ask import Ask, at
@@ -24,13 +24,14 @@ def anomaly_page(ask: Ask) -> Page:
     if ask.one("id"):
         return one_page(ask, find(found, ask.one("id")))
     made = anomaly_report(found)
-    blocks: list[Block] = list(blocks_of(ask, [one for one in found if not one.acknowledged]))
+    news = [one for one in found if not one.acknowledged]
+    blocks: list[Block] = list(blocks_of(ask, news))
     known = [one for one in found if one.acknowledged]
     if known:
         blocks.append(known_rows(ask, known))
     blocks += forms(ask, found)
     return Page(
-        "anomalies", made.title, tuple(blocks), command="apportion anomalies list", notes=made.notes, timeless=True, fleeting=True,
+        "anomalies", made.title, tuple(blocks), command="apportion anomalies list", notes=tuple(one.sentence for one in news), timeless=True, fleeting=True,
     )  # fmt: skip
 
 
@@ -43,7 +44,7 @@ def blocks_of(ask: Ask, found: Sequence[Anomaly]) -> list[Rows]:
         links = {
             "id": [page_of(ask, one) for one in own],
             "owner": [owner_link(ask, one) for one in own],
-            "meant": [page_of(ask, one) for one in own],
+            "amount": [page_of(ask, one) for one in own],
         }
         tones: list[Tone] = ["quiet" if one.is_over else "warn" for one in own]
         lead = ask.link(HERE, period=None)
@@ -74,7 +75,7 @@ def one_page(ask: Ask, one: Anomaly) -> Page:
     blocks += leading(ask, one)
     blocks += forms(ask, [one])
     return Page(
-        "anomaly", made.title, tuple(blocks), command=f"apportion anomalies show {one.id}", notes=made.notes, timeless=True, fleeting=True,
+        "anomaly", made.title, tuple(blocks), command=f"apportion anomalies show {one.id}", notes=(folded(one),) if one.acknowledged else (), timeless=True, fleeting=True,
     )  # fmt: skip
 
 
@@ -130,7 +131,7 @@ def forms(ask: Ask, found: Sequence[Anomaly]) -> list[Block]:
     own = [one for one in found if not one.acknowledged and may_acknowledge(ask, one)]
     if not own:
         return []
-    named = tuple(one.id for one in own)
+    named = tuple(f"{one.id}: {one.kind} of {one.owner}" for one in own)
     return [
         Form(
             HERE,
@@ -152,7 +153,8 @@ def forms(ask: Ask, found: Sequence[Anomaly]) -> list[Block]:
 
 
 def acknowledge_one(ask: Ask, form: Mapping[str, str]) -> Page | str:
-    acknowledge_as(ask, form.get("id", ""), form.get("why", ""), form.get("until", ""))
+    name, _, _ = form.get("id", "").partition(":")
+    acknowledge_as(ask, name, form.get("why", ""), form.get("until", ""))
     return HERE
 
 
