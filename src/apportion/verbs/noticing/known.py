@@ -64,9 +64,11 @@ def known(project: Project, running: Estimate | None, held: Holding = held_in) -
     until = newest.last_day
     if running and is_estimated:
         until = running.complete_to or until
-        tables.append(running.rows.filter(pc.less_equal(running.rows["day"], pa.scalar(until, pa.date32()))))
+        tables.append(running.rows)
         hours |= estimated_hours(running, hours)
     rows = pa.concat_tables([table.select(list(ROWS)) for table in tables])
+    oldest = parse_period(months[0]) if months else newest
+    rows = within(rows, (oldest.first_day, until))  # what is late for months before would be all that is known of them
     first = newest.first_day if is_estimated else None
     return Known(project, rows, hours, tuple(months), newest, until, first, bills)
 

@@ -74,8 +74,9 @@ def one_page(ask: Ask, one: Anomaly) -> Page:
     ]
     blocks += leading(ask, one)
     blocks += forms(ask, [one])
+    notes = (folded(one),) if one.acknowledged else ()
     return Page(
-        "anomaly", made.title, tuple(blocks), command=f"apportion anomalies show {one.id}", notes=(folded(one),) if one.acknowledged else (), timeless=True, fleeting=True,
+        "anomaly", made.title, tuple(blocks), command=f"apportion anomalies show {one.id}", notes=notes, timeless=True, fleeting=True,
     )  # fmt: skip
 
 
