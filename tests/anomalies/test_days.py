@@ -8,7 +8,7 @@ import pyarrow as pa
 from apportion.model.times import Period
 from apportion.reports.anomaly.found import Anomaly
 from apportion.reports.anomaly.report import anomaly_report
-from apportion.verbs.noticing.known import ROWS, Known
+from apportion.verbs.noticing.known import ROWS, Known, unbroken
 from apportion.verbs.noticing.teams import spent
 from apportion.verbs.project import Project
 
@@ -68,3 +68,12 @@ def test_a_step_that_begins_with_a_wild_day_is_one_anomaly(posted: Project) -> N
     [step] = found(posted, **{**days, "d_10_20": 900})
     assert (step.shape, step.began, step.until, step.state) == ("step", WILD, LAST, "lasting")
     assert step.id == day.id
+
+
+def test_a_month_that_is_not_posted_ends_what_is_known() -> None:
+    """Else it would look like a month without work, and the next like a step."""
+    october = Period(2026, 10)
+    assert unbroken(october, {"2026-05", "2026-07", "2026-09", "2026-10"}) == ["2026-09", "2026-10"]
+    assert unbroken(october, {"2026-07", "2026-08", "2026-09"}) == ["2026-07", "2026-08", "2026-09"]
+    assert unbroken(october, {"2026-08"}) == []
+    assert unbroken(october, {f"2026-{month:02}" for month in range(1, 11)}) == [f"2026-{n:02}" for n in range(7, 11)]

@@ -1,7 +1,7 @@
 """All that anomalies are looked for in: what is posted in the newest month and the three before, and what is estimated of the running one."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
@@ -57,7 +57,7 @@ def known(project: Project, running: Estimate | None, held: Holding = held_in) -
     newest = running.period if running and is_estimated else parse_period(max(there)) if there else None
     if newest is None or (running and is_estimated and running.complete_to is None):
         return None
-    months = [month for month in before(newest) if month in there]
+    months = unbroken(newest, there)
     tables = [project.books.posted(month) for month in months]
     bills = bills_of(tables)
     hours = hours_of(held(project, months, None), bills) if months else {}
@@ -73,11 +73,14 @@ def known(project: Project, running: Estimate | None, held: Holding = held_in) -
     return Known(project, rows, hours, tuple(months), newest, until, first, bills)
 
 
-def before(newest: Period) -> list[str]:
-    months = [newest]
-    for _ in range(BEFORE):
-        months.append(months[-1].previous)
-    return [str(month) for month in reversed(months)]
+def unbroken(newest: Period, posted: Collection[str]) -> list[str]:
+    """The months that lead up to the newest one without a gap, with itself where it is posted: a month that is not there would look like one without work."""
+    found = [str(newest)] if str(newest) in posted else []
+    month = newest.previous
+    while str(month) in posted and len(found) <= BEFORE:
+        found.append(str(month))
+        month = month.previous
+    return sorted(found)
 
 
 def bills_of(tables: Sequence[pa.Table]) -> dict[str, str]:
