@@ -7,7 +7,7 @@ from apportion.verbs.project import Project
 from apportion.web.ask import Ask
 from apportion.web.desk import Desk
 from apportion.web.page import Page, Rows
-from apportion.web.pages.work import work
+from apportion.web.pages.facets import facet_page
 from apportion.web.viewer import viewer_of
 from tests.web.conftest import PEOPLE
 
@@ -18,18 +18,20 @@ def desk(project: Project) -> Desk:
 
 
 def shown(desk: Desk, **query: str) -> tuple[Page, list[Rows]]:
-    page = work(Ask(desk, viewer_of(PEOPLE["admin"]), "/work", {name: [value] for name, value in query.items()}))
+    page = facet_page(
+        Ask(desk, viewer_of(PEOPLE["admin"]), "/facets", {name: [value] for name, value in query.items()})
+    )
     return page, [block for block in page.blocks if isinstance(block, Rows)]
 
 
 def test_a_facet_is_chosen_and_each_value_leads_to_its_runs(desk: Desk) -> None:
     page, (values, runs, known) = shown(desk, period="2026-10", by="family")
     assert [row[0] for row in values.table.rows] == ["qwen", "llama", "resnet", "(not set)", "(of no workload)"]
-    assert values.links["amount"][0] == "/work?period=2026-10&by=family&value=qwen"
+    assert values.links["amount"][0] == "/facets?period=2026-10&by=family&value=qwen"
     assert values.links["amount"][-1] == ""
     assert runs.links["run"][0].startswith("/runs/slurm%2Fhpc%2F3?")
     assert runs.links["amount"][0] == "/explain?period=2026-10&what=job%3Aslurm%2Fhpc%2F3"
-    assert known.links["facet"][0] == "/work?period=2026-10&by=phase"
+    assert known.links["facet"][0] == "/facets?period=2026-10&by=phase"
     assert page.command == "apportion report runs --period 2026-10"
 
 

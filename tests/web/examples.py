@@ -86,7 +86,7 @@ EXAMPLES: dict[str, Example] = {
         Example("/estimate", "team={team}&hours=2&gpus=1&pool=gpus"),
         Example("/idle", queries=(WHERE,)),
         Example("/advice", queries=(WHERE,)),
-        Example("/work", queries=(WHERE, f"{PERIOD}&by=size&value=1%20GPU&where=team%3D{{team}}")),
+        Example("/facets", queries=(WHERE, f"{PERIOD}&by=size&value=1%20GPU&where=team%3D{{team}}")),
         Example("/explain", f"{PERIOD}&what={{team}}", tuple(f"{PERIOD}&what={what}" for what in ("job:{run}", "project:{project}", "posting:{posting}"))),
         Example("/quotas"),
         Example("/health"),

@@ -72,7 +72,7 @@ BESIDE = {
     "/forecast": Beside(
         tuple(f"apportion forecast {who}{more}" for who in ("", "vision ") for more in ("--by pool", "--backtest"))
     ),
-    "/work": Beside(
+    "/facets": Beside(
         tuple(
             f"apportion report facets {asked}{NOW}"
             for asked in ("", "--by phase ", "--where team=vision ", "--by phase --where team=vision ")

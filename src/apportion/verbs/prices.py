@@ -95,13 +95,16 @@ def curves_of(of_day: list[Settled], name: str, team: str) -> Iterator[Ahead]:
     """For work without labels, then for each that the policy has another price for."""
     for meter in levels(of_day[0].seen[name]):
         job = Job(team, HOUR, {meter: HOUR})
-        seen = set()
-        for labels in ({}, *(labels for settled in of_day for labels in wishes(settled, job, (name,)))):
-            said = ", ".join(f"{key}={value}" for key, value in labels.items())
-            if said not in seen and not is_of_nodes(of_day[0], labels):
-                seen.add(said)
-                with suppress(ProjectError):  # such work has no price
-                    yield curve_of(of_day, name, replace(job, labels=labels), said)
+        for said, labels in asked_for(of_day, name, job).items():
+            with suppress(ProjectError):  # such work has no price
+                yield curve_of(of_day, name, replace(job, labels=labels), said)
+
+
+def asked_for(of_day: list[Settled], name: str, job: Job) -> dict[str, dict[str, str]]:
+    """Labels that rules about money ask for, as they are told; none comes first."""
+    every = ({}, *(labels for settled in of_day for labels in wishes(settled, job, (name,))))
+    told = {", ".join(f"{key}={value}" for key, value in labels.items()): labels for labels in every}
+    return {said: labels for said, labels in told.items() if not is_of_nodes(of_day[0], labels)}
 
 
 def is_of_nodes(settled: Settled, labels: dict[str, str]) -> bool:

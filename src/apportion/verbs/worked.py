@@ -168,10 +168,9 @@ def said_of(told: pa.Table) -> dict[str, dict[str, dict[str, int]]]:
 
 def counts_of(labels: Mapping[str, str], runs: int) -> list[dict[str, int]]:
     """Numbers in the order of the runs; a list of another length says nothing."""
-    made: list[dict[str, int]] = [{} for _ in range(runs)]
-    for measure in MEASURES:
-        numbers = labels.get(f"ml.{measure}", "").split(",")
-        if len(numbers) == runs:
-            for counts, number in zip(made, numbers, strict=True):
-                counts.update({measure: int(number)} if number.isdecimal() else {})
-    return made
+    said = {measure: labels.get(f"ml.{measure}", "").split(",") for measure in MEASURES}
+    told = {measure: numbers for measure, numbers in said.items() if len(numbers) == runs}
+    return [
+        {measure: int(numbers[place]) for measure, numbers in told.items() if numbers[place].isdecimal()}
+        for place in range(runs)
+    ]

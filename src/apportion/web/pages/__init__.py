@@ -12,6 +12,7 @@ from apportion.web.pages import (
     estimate,
     explain,
     forecast,
+    facets,
     health,
     idle,
     ledger,
@@ -32,7 +33,6 @@ from apportion.web.pages import (
     users,
     webhooks,
     whatif,
-    work,
 )
 from apportion.web.routes import Action, Download, Route
 
@@ -47,7 +47,7 @@ PAGES = (
     estimate,
     idle,
     advice,
-    work,
+    facets,
     explain,
     live,
     forecast,

@@ -1,4 +1,4 @@
-"""`/work`: what kind of work the money went to, how sure that is, and what its runs cost."""
+"""`/facets`: what kind of work the money went to, how sure that is, and what its runs cost."""
 
 import shlex
 
@@ -15,7 +15,7 @@ from apportion.web.page import Block, Page, Rows
 from apportion.web.routes import Route
 
 
-def work(ask: Ask) -> Page:
+def facet_page(ask: Ask) -> Page:
     """`by`: the facet that is looked at; `value`: only the runs of that value."""
     by, where = ask.one("by", KNOWN[0]), ask.filters
     narrow = (*where, f"{by}={told(ask.one('value'))}") if ask.one("value") else where
@@ -23,7 +23,7 @@ def work(ask: Ask) -> Page:
     asked = f"--period {ask.period}" + "".join(f" --where {shlex.quote(one)}" for one in narrow)
     blocks: list[Block] = [*by_value(ask, money, by), *by_run(ask, cost, by), *covered(ask, known)]
     return Page(
-        "work", cost.title, tuple(blocks), command=f"apportion report runs {asked}", notes=report_sheet(cost).notes
+        "facets", cost.title, tuple(blocks), command=f"apportion report runs {asked}", notes=report_sheet(cost).notes
     )
 
 
@@ -42,8 +42,8 @@ def by_value(ask: Ask, made: Report, by: str) -> list[Block]:
     blocks: list[Block] = []
     for table in report_sheet(made).tables:
         values = ["" if row[0] == NO_WORKLOAD else str(row[0]) for row in table.rows]
-        there = [ask.link("/work", by=by, value=value) if value else "" for value in values]
-        blocks.append(Rows(table, f"By {by}", {by: there, "amount": there}, "amount", lead=ask.link("/work")))
+        there = [ask.link("/facets", by=by, value=value) if value else "" for value in values]
+        blocks.append(Rows(table, f"By {by}", {by: there, "amount": there}, "amount", lead=ask.link("/facets")))
     return blocks
 
 
@@ -59,16 +59,16 @@ def by_run(ask: Ask, made: Report, by: str) -> list[Block]:
         }
         value = ask.one("value")
         heading = f"Runs that cost most, of {by} {value}" if value else "Runs that cost most"
-        blocks.append(Rows(table, heading, links, "amount", lead=ask.link("/work")))
+        blocks.append(Rows(table, heading, links, "amount", lead=ask.link("/facets")))
     return blocks
 
 
 def covered(ask: Ask, made: Report) -> list[Block]:
     blocks: list[Block] = []
     for table in report_sheet(made).tables:
-        links = {"facet": [ask.link("/work", by=str(row[0])) for row in table.rows]}
-        blocks.append(Rows(table, "How much is known, and how sure", links, lead=ask.link("/work")))
+        links = {"facet": [ask.link("/facets", by=str(row[0])) for row in table.rows]}
+        blocks.append(Rows(table, "How much is known, and how sure", links, lead=ask.link("/facets")))
     return blocks
 
 
-ROUTES = (Route("/work", work, entry=Entry("Work", "/work", "k")),)
+ROUTES = (Route("/facets", facet_page, entry=Entry("Work", "/facets", "k")),)
