@@ -21,7 +21,6 @@ RULES = {
     "by node": "    method: capacity_rate\n    scope: resource\n",
     "by occupied time": "    method: time\n",
     "weights": '    method: proportional\n    weights: {slurm.account: {"vis-*": 2}}\n    credit: [{outcome: failed, percent: 50, paid_by: platform}]\n',
-    "list": "    method: rate_card\n    prices: [{price: 1.25}]\n",
 }
 
 
@@ -33,8 +32,6 @@ def stage(small: Project) -> Rehearsal:
 @pytest.mark.parametrize("name", RULES)
 def test_a_plan_beside_others_is_the_plan_alone(small: Project, stage: Rehearsal, name: str) -> None:
     text = policy_text(small).replace(METHOD, RULES[name])
-    if "list" in name:
-        text = text.replace("    idle: {unsold: central, reserved: holder, held: holder, down: central}\n", "")
     new = supposed(policy_of(small, OCTOBER), OCTOBER, text, read_changes(Changes()))
     plan, _ = stage.plan(new)
     alone = compute(small, OCTOBER, new.policy, stage.pins).plan

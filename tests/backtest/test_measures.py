@@ -66,18 +66,31 @@ def test_a_pool_that_is_shared_by_what_is_held_prices_all_alike(small: Project) 
     assert (gpus.owners, gpus.measured, gpus.unit) == (3, 3, "GPU")
 
 
-def tempted(project: Project, text: str = "", *teams: str) -> dict[tuple[str, str, str], Incentive]:
-    """By team, the deed's first word and pool; under the text, where there is one."""
-    wanted = Wanted({"new": text} if text else {}, tempted=Tempted(teams))
-    rows = apportion.backtest(project, MONTH, wanted).incentives
-    assert {row.policy for row in rows} == ({"posted", "new"} if text else {"posted"})
-    return {
-        (row.team, row.deed.split()[0], row.pool): row for row in rows if row.policy == ("new" if text else "posted")
-    }
+Rows = dict[tuple[str, ...], Incentive]
+OTHERS = {
+    "credit": HELD + "    credit: [{outcome: completed, percent: 50, max_hours: 2, paid_by: platform}]\n",
+    "hours": '    method: time_of_use\n    times: [{from: "00:00", until: "12:00", weight: 3}]\n',
+    "use": "    method: proportional\n    driver: used\n",
+}
+
+
+def tempted(project: Project, texts: dict[str, str], *teams: str) -> Rows:
+    """By policy, team, the deed's first word and pool."""
+    rows = apportion.backtest(project, MONTH, Wanted(texts, tempted=Tempted(teams))).incentives
+    assert {row.policy for row in rows} == {"posted", *texts}
+    return {(row.policy, row.team, row.deed.split()[0], row.pool): row for row in rows}
+
+
+@pytest.fixture(scope="module")
+def others(small: Project) -> Rows:
+    """What vision could do under other policies."""
+    old = {"credit": HELD, "hours": "    method: capacity_rate\n" + HELD, "use": "    method: capacity_rate\n" + HELD}
+    texts = {name: policy_text(small).replace(old[name], new) for name, new in OTHERS.items()}
+    return tempted(small, texts, "vision")
 
 
 def test_asking_for_more_costs_what_it_takes_from_others(small: Project) -> None:
-    rows = tempted(small)
+    rows = {key[1:]: row for key, row in tempted(small, {}).items()}
     assert {team for team, _, _ in rows} == set(TEAMS)
     shares = {"vision": 5, "speech": 2, "zebra": 3}
     for team, share in shares.items():
@@ -98,39 +111,29 @@ def test_asking_for_more_costs_what_it_takes_from_others(small: Project) -> None
     assert rows["vision", "moves", ""].verdict == "no difference"
 
 
-def test_credit_for_the_last_hours_rewards_who_splits_a_job(small: Project) -> None:
-    credit = "    credit: [{outcome: completed, percent: 50, max_hours: 2, paid_by: platform}]\n"
-    rows = tempted(small, policy_text(small).replace(HELD, HELD + credit), "vision")
-    split = rows["vision", "splits", "gpus"]
+def test_credit_for_the_last_hours_rewards_who_splits_a_job(others: Rows) -> None:
+    split = others["credit", "vision", "splits", "gpus"]
     hour = (Fraction("384.37") + Fraction("399.99")) / 24 / 16
     assert near(split.change, -hour * 2 / 2)
     assert (split.verdict, split.bearer, split.job) == ("pays", "platform", "11001")
     assert near(split.borne, -Fraction(split.change))
 
 
-def test_cheaper_hours_reward_who_moves_a_job_there(small: Project) -> None:
-    text = policy_text(small).replace("    method: capacity_rate\n" + HELD, (
-        '    method: time_of_use\n    times: [{from: "00:00", until: "12:00", weight: 3}]\n'
-    ))  # fmt: skip
-    rows = tempted(small, text, "vision")
-    moved = rows["vision", "moves", "gpus"]
+def test_cheaper_hours_reward_who_moves_a_job_there(others: Rows) -> None:
+    moved = others["hours", "vision", "moves", "gpus"]
     assert (moved.verdict, moved.change < 0, moved.bearer in ("zebra", "speech")) == ("pays", True, True)
     assert moved.job.startswith("11001 to 2026-10-")
     assert moved.job[-5:] in ("11:00", "12:00")  # half of the night is left
-    assert rows["vision", "asks", ""].verdict == "costs"
+    assert others["hours", "vision", "asks", ""].verdict == "costs"
 
 
-def test_by_use_nobody_minds_what_is_asked_for(small: Project) -> None:
-    text = policy_text(small).replace(
-        "    method: capacity_rate\n" + HELD, "    method: proportional\n    driver: used\n"
-    )
-    rows = tempted(small, text, "zebra")
-    assert ("zebra", "asks", "gpus") not in rows
-    assert rows["zebra", "asks", "disks"].verdict == "costs"
+def test_by_use_nobody_minds_what_is_asked_for(others: Rows) -> None:
+    assert ("use", "vision", "asks", "gpus") not in others
+    assert others["use", "vision", "asks", "disks"].verdict == "costs"
 
 
 def test_a_team_without_jobs_cannot_be_tempted(small: Project) -> None:
     with pytest.raises(ApportionError, match="'vison' has no job in 2026-10") as told:
-        tempted(small, "", "vison")
+        tempted(small, {}, "vison")
     assert told.value.code == "unknown-team"
     assert "vision" in told.value.hint

@@ -67,22 +67,29 @@ def used(project: Project) -> dict[tuple[str, ...], Fraction]:
     return sums
 
 
+def beside(project: Project, *variants: Variation) -> tuple[Variant, ...]:
+    return apportion.backtest(project, MONTH, Wanted(variants=variants)).variants
+
+
 def test_units_on_average_are_the_percent_that_they_are(small: Project) -> None:
-    assert tried(small, capacity="gpus=32").owners == tried(small, capacity="gpus=+100%").owners
+    units, percent = (Variation(size, changes=Changes(capacity=(f"gpus={size}",))) for size in ("32", "+100%"))
+    one, two = beside(small, units, percent)
+    assert one.owners == two.owners
 
 
 def test_flags_are_the_policy_that_says_the_same(small: Project) -> None:
-    wishes = {("idle", "gpus=proportional"): "proportional", ("method", "gpus=coincident_peak"): "coincident_peak"}
-    for (kind, text), value in wishes.items():
-        edited = setting_edit(small, [(("pools", "gpus", kind), value)]).text
-        (same,) = apportion.backtest(small, MONTH, Wanted({"new": edited})).variants
-        flagged = tried(small, **{kind: text})
+    wishes = {"idle": "proportional", "method": "coincident_peak"}
+    texts = [setting_edit(small, [(("pools", "gpus", kind), value)]).text for kind, value in wishes.items()]
+    flags = [Variation(kind, changes=Changes(**{kind: (f"gpus={value}",)})) for kind, value in wishes.items()]
+    made = beside(small, *flags, *(Variation(f"text {n}", text) for n, text in enumerate(texts)))
+    for flagged, same in zip(made[:2], made[2:], strict=True):
         assert (flagged.owners, flagged.clauses, flagged.policy) == (same.owners, same.clauses, same.policy)
         assert flagged.clauses
+    assert adds_up(made[1].pools)
+    assert any(changes_of(made[1].pools, "rule").values())
 
 
-def test_another_rule_is_a_rule_and_another_weight_a_weight(small: Project) -> None:
-    assert any(changes_of(tried(small, method="gpus=coincident_peak").pools, "rule").values())
+def test_another_weight_is_a_weight(small: Project) -> None:
     heavier = policy_text(small).replace(
         "    meter: gpu\n", '    meter: gpu\n    weights: {slurm.account: {"vis-*": 2}}\n'
     )
@@ -111,15 +118,10 @@ def test_variants_in_one_pass_are_each_alone(small: Project) -> None:
         "even: method disks=even",
     ]
     variants = [read_variation(small, text) for text in texts]
-    together = apportion.backtest(small, MONTH, Wanted(variants=variants)).variants
-    for one, made in zip(reversed(variants), reversed(together), strict=True):
-        (alone,) = apportion.backtest(small, MONTH, Wanted(variants=[one])).variants
-        assert alone == made
+    together = beside(small, *variants)
+    for one, made in list(zip(variants, together, strict=True))[:2]:
+        assert beside(small, one) == (made,)
     assert [made.name for made in together] == ["lean", "dear", "even"]
-    (both,) = apportion.backtest(
-        small, MONTH, Wanted({"p": policy_text(small)}, ["disks=+10%"], changes=Changes(move=("vision=stripes",)))
-    ).variants
-    assert both.owners == together[1].owners
 
 
 @pytest.mark.parametrize(
