@@ -136,6 +136,7 @@ NEW = (
     "logins",
     "tokens",
     "budgets",
+    "pledges",
     "proposals",
     "pushes",
     "hooks",

@@ -225,6 +225,7 @@ class Client(Wire):
     def realised(self, period: str = "", since: str = "") -> shapes.ReportAnswer:
         """What became of the advice of an earlier month, and what that saved."""
         return shapes.ReportAnswer.model_validate(self.get("/advice/realised", {"period": period, "since": since}))
+
     def estimate(self, job: estimates.EstimateWish) -> estimates.Estimated:
         """What a job would cost before it runs."""
         return estimates.Estimated.model_validate(self.post("/estimates", job.model_dump()))
