@@ -28,9 +28,7 @@ class Options:
 def forecast(
     call: Call,
     options: Options,
-    teams: Annotated[
-        list[str] | None, typer.Argument(metavar="[TEAM]...", help="Only these; all unless given.")
-    ] = None,
+    teams: Annotated[list[str] | None, typer.Argument(metavar="TEAM", help="Only these; all unless given.")] = None,
 ) -> Answer:
     """Say where the month ends, and how sure that is.
 
