@@ -1,4 +1,9 @@
-"""Work with its money: what each workload was charged, what kind of work it was, and which workloads are one run."""
+"""Work with its money: what each workload was charged, what kind of work it was, and which workloads are one run.
+
+`facets` and `runs` are sums of charges by workload (`worked.py`); what is posted to owners alone (idle, overhead) is one row, never spread over runs
+by a rule of its own: rows add up to the posted amount to the last digit. A token's price is made where all runs of a job count tokens and all of it
+lies inside the months.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

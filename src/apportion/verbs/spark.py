@@ -1,6 +1,9 @@
 """A Spark session to compute plans with: in this process (`local[4]`), on a cluster (`spark://`) or over Spark Connect (`sc://`).
 
 It starts, or says what it lacks; nothing else computes instead.
+
+`spark` starts sessions here, not in the engine, which has no process and no socket. PySpark's own start prints Java's warnings and waits ten minutes
+for a server that is not there; we keep the first from the terminal and ask the address before.
 """
 
 import atexit
