@@ -37,7 +37,9 @@ def test_the_terminal_has_every_finding_with_its_chart_and_its_change(made: Revi
         assert one.diff in shown
     assert "   Mon        2.8     4.1       1.4  ▂▂▂▂▂▂▂▂▂█████▃▃▃▃▃▃▃▃▃▃\n" in shown
     assert "   these workloads        72.65  ███████\n" in shown
-    assert "ready" in render(review_sheet(made), "md", Screen())
+    marked = render(review_sheet(made, "md"), "md", Screen())
+    assert "**1. drift:team: By team, of the GPU-hours chem has" in marked
+    assert "| these workloads | 72.65 | ███████ |" in marked
 
 
 def test_charts_are_ready_to_draw(made: Review) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from apportion.cli.verb import Answer, Call, Form, verb
+from apportion.cli.verb import Answer, Call, verb
 
 
 def review(
@@ -32,7 +32,7 @@ def review(
     if draft is None:
         ready = next((found.finding.key for found in made.found if found.diff), "")
         talk = f"Next: apportion {call.flag}review --period {period} --draft {quote(ready)}"
-        return Answer(review_sheet(made, full=call.form == Form.csv), (talk,) if ready else ())
+        return Answer(review_sheet(made, call.form), (talk,) if ready else ())
     from apportion.render.sheet import Sheet
     from apportion.verbs.review import save_found
     from apportion.verbs.whatif import tables

@@ -8,7 +8,7 @@ from apportion.render.chart import COLOURS, Spec, base, dumbbell, heat, number
 from apportion.render.figures import readable, title_of, visible
 from apportion.render.sheet import Sheet, Table
 from apportion.reports.held import places as places_of
-from apportion.reports.report import Cell
+from apportion.reports.report import Cell, Column
 from apportion.reports.review.finding import Drawn, Finding, said_number
 from apportion.reports.review.profile import COLUMNS as PROFILE
 from apportion.reports.review.review import INDEX, Drafted, Review
@@ -26,11 +26,19 @@ BRIEF = 4  # columns of the index
 HELD = "How the pools were held"
 
 
-def review_sheet(made: Review, *, full: bool = False) -> Sheet:
-    """`full`: the table has the sentences, too, which otherwise stand below it."""
-    tables = (index(made.found, full=full), Table(PROFILE, made.profiles, heading=HELD if made.profiles else ""))
-    notes = tuple("\n".join(lines(n, one)) for n, one in enumerate(made.found, 1))
-    return Sheet(made.title, tables, value(made), (*notes, *made.notes, f"ledger head {made.head}"))
+def review_sheet(made: Review, form: str = "table") -> Sheet:
+    """In `csv` the table of findings has their sentences; in `md` the figures of each are a table, too. Otherwise all of it stands below."""
+    tables = [
+        index(made.found, full=form == "csv"),
+        Table(PROFILE, made.profiles, heading=HELD if made.profiles else ""),
+    ]
+    told = [list(lines(n, one)) for n, one in enumerate(made.found, 1)]
+    if form == "md":
+        tables += [figures_table(n, one.finding) for n, one in enumerate(made.found, 1)]
+        told = [[one.finding.key, *advised(one)] for one in made.found if one.finding.do or one.diff]
+    return Sheet(
+        made.title, tuple(tables), value(made), (*map("\n".join, told), *made.notes, f"ledger head {made.head}")
+    )
 
 
 def value(made: Review) -> dict[str, object]:
@@ -92,8 +100,12 @@ def lines(place: int, one: Drafted) -> Iterator[str]:
     yield f"{place}. {found.key}"
     yield found.sentence
     yield from figures(found)
-    if found.do:
-        yield f"{found.do[0].upper()}{found.do[1:]}."
+    yield from advised(one)
+
+
+def advised(one: Drafted) -> Iterator[str]:
+    if one.finding.do:
+        yield f"{one.finding.do[0].upper()}{one.finding.do[1:]}."
     if one.diff:
         yield from one.diff.split("\n")
 
@@ -111,6 +123,12 @@ def figures(found: Finding) -> Iterator[str]:
             for n, (cell, width) in enumerate(zip(cells, widths, strict=True))
         )
         yield "   " + "  ".join([first, *others, chart]).rstrip()
+
+
+def figures_table(place: int, found: Finding) -> Table:
+    rows = tuple((*row, chart) for row, chart in zip(found.rows, signs(found), strict=True))
+    heading = f"{place}. {found.key}: {found.sentence}"
+    return Table((*found.columns, Column("chart", "chart")), rows, currency=found.currency, heading=heading)
 
 
 def evidence(found: Finding) -> Table:
