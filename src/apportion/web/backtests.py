@@ -73,7 +73,8 @@ def rows_of(ask: Ask, table: Table, period: str) -> Rows:
         said = dict(zip(names, row, strict=True))
         where = [f"team={said[OWNER]}", *([f"pool={said['pool']}"] if said.get("pool") else [])]
         links.append(ask.link("/ledger", period=str(said.get("month") or period), where=where))
-    return Rows(table, table.heading, links=dict.fromkeys(NOW, links))
+    whole = dict.fromkeys(NOW, ask.link("/ledger", period=period, where=None))
+    return Rows(table, table.heading, links=dict.fromkeys(NOW, links), sums=whole)
 
 
 def sides_of(table: Table) -> list[tuple[int, Column]]:

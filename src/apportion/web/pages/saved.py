@@ -42,7 +42,7 @@ def forms(ask: Ask, found: SavedWhatif) -> list[Form]:
         says = "The policy stays as it is until somebody adopts the draft."
         made.append(Form(f"{path}/draft", (why,), "Turn it into a draft", "Propose it", says=says))
     if may_forget(ask, found):
-        made.append(Form(f"{path}/forget", (), "Forget it", says="Its link leads nowhere then."))
+        made.append(Form(f"{path}/forget", (), "Forget it", "Forget it", says="Its link leads nowhere afterwards."))
     return made
 
 

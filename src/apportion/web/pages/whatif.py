@@ -66,7 +66,8 @@ def what_if(ask: Ask) -> Page:
     except ApportionError as error:
         title = "That cannot be computed."
         blocks.append(Prose((error.message, error.where, error.hint), tone="bad"))
-    return Page("what-if", title, tuple(blocks), command, fleeting=True)
+    chosen = len(ask.known_months) > 1  # in the forms
+    return Page("what-if", title, tuple(blocks), command, fleeting=True, timeless=chosen)
 
 
 def answered(ask: Ask, wish: Wish) -> tuple[str, list[Block], str]:
