@@ -25,6 +25,7 @@ TAGS = {
     "adjustments": "Credits and re-attributions that people decided.",
     "anomalies": "What is not as usual, what it meant and why; and what somebody said of it.",
     "budgets": "What owners mean to spend, and what they may use.",
+    "pledges": "What is set aside of quotas for jobs, and lent between teams.",
     "policies": "What was agreed, what is proposed, and what it would change.",
     "health": "What the sources brought.",
     "webhooks": "Who is told of what.",
