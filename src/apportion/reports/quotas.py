@@ -176,7 +176,9 @@ def quota_report(found: Sequence[Used], period: str, head: str) -> Report:
         rows = tuple(tuple(row.get(column.name) for column in COLUMNS) for row in own)
         sections.append(Section(unit, total(row["used"] for row in own if isinstance(row["used"], Decimal)), rows, ()))
     over, warned = (sum(one.state == state for one in found) for state in (OVER, WARNED))
-    title = f"{counted(len(found), 'quota')} for {period}: {over} over, {warned} warned."
+    soft = sum(one.state == SOFT for one in found)
+    beyond = f", {soft} over a soft limit" if soft else ""
+    title = f"{counted(len(found), 'quota')} for {period}: {over} over, {warned} warned{beyond}."
     notes = [said for one in found for said in lines_of(one)]
     notes += [PACE] if any(one.runs_out for one in found) else []
     said = title if found else f"No quota holds in {period}."
