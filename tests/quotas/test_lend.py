@@ -8,7 +8,7 @@ import pytest
 from apportion.errors import ProjectError
 from apportion.verbs.lend import Loan, give_back, lend
 from apportion.verbs.project import Project
-from apportion.verbs.reserve import Wish, reserve
+from apportion.verbs.reserve import Wish, reserve, stands
 from apportion.verbs.standing import standing
 from tests.quotas.world import HELD, NOW_S, TODAY
 
@@ -89,6 +89,8 @@ def test_bad_loans_say_what_is_wrong_and_keep_nothing(project: Project, made: Lo
 def test_what_is_over_stays_as_it_was(project: Project) -> None:
     lend(project, loan(30), TODAY)
     later = date(2026, 11, 3)
+    (one,) = project.books.pledges.all()
+    assert (stands(one, TODAY, NOW_S), stands(one, later, NOW_S)) == (True, False)
     with pytest.raises(ProjectError, match="stays as it was"):
         lend(project, loan(1), later)
     with pytest.raises(ProjectError, match="stays as it was"):

@@ -18,6 +18,7 @@ from apportion.model.money import GRAIN, plain, to_decimal
 from apportion.reports.fit import MONEY, Fit, Need, amount
 from apportion.reports.quotas import figure
 from apportion.verbs.budget import refuse_unknown, today_of
+from apportion.verbs.counting import window
 from apportion.verbs.fit import ANYWHERE, Where, needed
 from apportion.verbs.pledged import POSTED, Job, now_of, pledged
 from apportion.verbs.project import Project
@@ -263,7 +264,13 @@ def all_pledges(project: Project, team: str = "", *, every: bool = False) -> lis
     """What is reserved and lent now, or ever was; of a team what it reserved, lent or borrowed."""
     if team:
         refuse_unknown(project, team)
-    found = [
-        one for one in project.books.pledges.all() if every or (one.is_open and not one.is_expired(int(time.time())))
-    ]
+    day, now_s = today_of(project), int(time.time())
+    found = [one for one in project.books.pledges.all() if every or stands(one, day, now_s)]
     return [one for one in found if team in ("", one.begun.team, one.begun.other.partition("/")[0])]
+
+
+def stands(one: Pledge, today: date, now_s: int) -> bool:
+    """Whether it still counts: a reservation until it expires, a loan until its window is over."""
+    first = one.begun.first
+    over = bool(first) and window(one.begun.per, date.fromisoformat(first))[1] < today
+    return one.is_open and not one.is_expired(now_s) and not over

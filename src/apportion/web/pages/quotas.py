@@ -15,8 +15,9 @@ from apportion.reports.pledges import pledge_report
 from apportion.reports.quotas import FINE, OVER, SOFT, WARNED, Limit, Used, quota_report
 from apportion.reports.report import Report
 from apportion.reports.words import counted, shown
-from apportion.verbs.budget import budgets, set_budget
+from apportion.verbs.budget import budgets, set_budget, today_of
 from apportion.verbs.quota import quotas
+from apportion.verbs.reserve import stands
 from apportion.web.ask import Ask, at
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Form, Input, Link, Page, Prose, Rows, Tone
@@ -116,7 +117,7 @@ def postings(ask: Ask, owner: str) -> str:
 def pledge_blocks(ask: Ask, known: Sequence[Pledge]) -> list[Block]:
     """What is reserved and lent now, of the teams that they may see; the other side of a loan by its name alone where they may."""
     now_s = int(time.time())
-    held = [one for one in known if one.is_open and not one.is_expired(now_s)]
+    held = [one for one in known if stands(one, today_of(ask.project), now_s)]
     mine = [
         one for one in held if ask.sees_owner(one.begun.owner) or (one.begun.other and ask.sees_owner(one.begun.other))
     ]
