@@ -83,6 +83,13 @@ def test_a_team_that_vanished_may_come_back_but_never_below_nothing() -> None:
     assert found.range(95).high > 0
 
 
+def test_a_small_beginning_does_not_make_all_that_follows_unknown() -> None:
+    """Two weeks of cents, then a hundred a day: errors of ten thousand times what was usual count as one and a half times."""
+    found = foreseen(lambda day: 100.0 if day >= date(2026, 5, 15) else 0.01, 14)
+    assert float(found.amount) == pytest.approx(3100, rel=0.01)
+    assert found.range(80).high < Decimal(4500)
+
+
 def test_who_never_spent_is_not_foreseen() -> None:
     assert series_of(rows({("idle", "gpus"): lambda _: 0.0}, THROUGH), "team", FIRST, THROUGH) == []
     assert foreseen(lambda _: 0.0, 14).amount == 0

@@ -25,8 +25,9 @@ CHECKS = (7, 14, 21)  # days of a month at whose end forecasts are tried
 APART = 7.6  # days between origins on average: longer stretches overlap and say less together
 MOST, FEWEST = 28, 4  # origins that are looked back at; that a choice needs
 CLEARLY = 0.85  # of the error of the middle: what is hardly better was lucky
-RECENT = 28
-ASSUMED, ASSUMED_COUNT = 0.3, 1.5  # an error relative to what is spent meanwhile, and how many such count as seen
+RECENT, BEGINNING = 28, 7
+WILD = 1.5  # times what is usually spent: an error beyond it happened once, and counts as that
+ASSUMED, ASSUMED_COUNT = 0.35, 1.5  # an error relative to what is spent meanwhile, and how many such count as seen
 DIGITS = 4  # that a forecast can stand for
 
 
@@ -104,6 +105,12 @@ class Ahead:
         return np.concatenate([[0.0], np.cumsum(np.abs(self.series.values))])
 
     @cached_property
+    def first(self) -> int:
+        """The days before its first spending."""
+        some = np.flatnonzero(self.series.values)
+        return int(some[0]) if len(some) else len(self.series.amounts)
+
+    @cached_property
     def origins(self) -> list[int]:
         """How many days were known at each."""
         days = ((n, self.series.first + timedelta(days=n)) for n in range(1, len(self.series.amounts) + 1))
@@ -121,13 +128,14 @@ class Ahead:
 
     def usual(self, known: int, days: int) -> float:
         """What as many days cost: lately or all the time, whichever is more."""
-        first = int(np.flatnonzero(self.series.values)[0]) if self.size[known] else 0
+        first = min(self.first, known)
         lately = (self.size[known] - self.size[max(first, known - RECENT)]) / max(1, min(RECENT, known - first))
         return days * max(float(lately), float(self.size[known]) / max(1, known - first))
 
     def before(self, known: int, days: int) -> list[int]:
-        """The origins whose next `days` were all over by then."""
-        return [origin for origin in self.origins if origin + days <= known and self.size[origin]][-MOST:]
+        """The origins whose next `days` were all over by then, but for the group's first days: how it began says little of how it goes on."""
+        begun = self.first + BEGINNING
+        return [origin for origin in self.origins if begun <= origin <= known - days][-MOST:]
 
     def errors(self, method: str, known: int, days: int) -> Floats:
         return np.array([self.came(o, days) - self.said(o, method, days) for o in self.before(known, days)])
@@ -165,7 +173,7 @@ def outlook(ahead: Ahead, through: date, month: Period) -> Outlook:
 def spread_of(relative: Floats, days: int) -> tuple[float, float]:
     """How far forecasts are off, and the degrees of freedom of that."""
     counts = len(relative) * min(1.0, APART / days)
-    squares = counts * float(np.mean(relative**2)) if len(relative) else 0.0
+    squares = counts * float(np.mean(np.minimum(np.abs(relative), WILD) ** 2)) if len(relative) else 0.0
     whole = counts + ASSUMED_COUNT
     return float(np.sqrt((squares + ASSUMED_COUNT * ASSUMED**2) / whole)), whole
 
