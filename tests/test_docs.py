@@ -160,3 +160,8 @@ def test_the_scan_for_error_codes_sees_wrappers(tmp_path: Path) -> None:
     found, computed = codes.error_codes(tmp_path)
     assert found == {"a-slug", "b-slug", "c-slug", "d-slug", "e-slug", "f-slug", "g-slug", "h-slug", "default-slug"}
     assert computed == ["rules.py:8: made_up()"]
+
+
+def test_every_how_to_is_listed_once() -> None:
+    listed = re.findall(r"\(how-to/([\w-]+)\.md\)", (ROOT / "docs/README.md").read_text())
+    assert sorted(listed) == sorted(page.stem for page in (ROOT / "docs/how-to").glob("*.md"))
