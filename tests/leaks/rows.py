@@ -44,6 +44,7 @@ HARMLESS = {
     "before": "",
     "kind": "",
     "through": "",
+    "since": "",
     "from": "",
     "to": "",
 }
