@@ -43,6 +43,7 @@ FREE = {
     "policy",
     "revoke_token",
     "end_webhook",
+    "anomaly",
     "saved_what_if",
     "forget_what_if",
 }  # without parameters, or with a name that may be anything
