@@ -13,7 +13,7 @@ LONG = bool(os.environ.get("APPORTION_LONG"))
 
 # No deadlines: a busy machine is not a failure. The short search is the same every time; the long one looks elsewhere each time.
 settings.register_profile(
-    "short", deadline=None, derandomize=True, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+    "short", deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("long", settings.get_profile("short"), derandomize=False, max_examples=10_000)
 settings.load_profile("long" if LONG else "short")

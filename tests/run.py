@@ -37,10 +37,12 @@ UNUSED = (
 )  # plug-ins that every block would import, a second each, and no test asks for
 QUIETLY = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # of plug-ins that the warm process has imported
 LONGEST = (
+    "pages",
+    "browse",
+    "web",
     "engine",
     "books",
     "spark_project",
-    "pages",
     "faults",
     "property",
     "spark",
@@ -52,6 +54,10 @@ LONGEST = (
     "boards",
     "measures",
     "served",
+    "corrections",
+    "backtest",
+    "enforce",
+    "cli",
 )
 
 

@@ -23,7 +23,7 @@ from tests.web import world
 from tests.web.conftest import PEOPLE
 from tests.web.pushing import STANZA
 
-EXAMPLES = 300 if os.environ.get("APPORTION_LONG") else 6  # of each kind, for each operation
+EXAMPLES = 300 if os.environ.get("APPORTION_LONG") else 3  # of each kind, for each operation
 SLOW = {
     "back_test",
     "review",

@@ -55,8 +55,8 @@ def tried(query: str, first: date, last: date) -> Backtest:
     [
         pytest.param(PHILLY, date(2017, 9, 1), date(2017, 11, 30), (0.6, 0.4, 0.3), id="philly"),
         pytest.param(SPOT, date(2025, 1, 1), date(2025, 6, 30), (0.9, 0.7, 0.4), id="spot"),
-        pytest.param(LISA, date(2022, 7, 1), date(2022, 10, 31), (0.8, 0.5, 0.4), id="lisa"),
-        pytest.param(HELIOS, date(2020, 4, 1), date(2020, 8, 31), (0.5, 0.5, 0.2), id="helios"),
+        pytest.param(LISA, date(2022, 7, 1), date(2022, 10, 31), (0.8, 0.5, 0.4), id="lisa", marks=pytest.mark.long),
+        pytest.param(HELIOS, date(2020, 4, 1), date(2020, 8, 31), (0.5, 0.5, 0.2), id="helios", marks=pytest.mark.long),
     ],
 )
 def test_it_beats_the_month_before_on_real_clusters(

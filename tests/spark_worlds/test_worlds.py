@@ -14,7 +14,7 @@ from tests.engine.golden_world import GOLDEN, read_world
 from tests.property.worlds import world as random_world
 from tests.spark.digests import digest
 
-SEEDS = range(8)
+SEEDS = range(4)
 LONG_SEEDS = range(200)
 METHODS = (
     (),

@@ -70,7 +70,7 @@ def check(project: Project, period: Period | str | None = None, step: Step = sil
         except ApportionError as error:
             findings.append(finding_of(error, f"plan of {month}"))
     findings += guarded(lambda: waiting_findings(project, step), "corrections")
-    findings += guarded(lambda: quota_findings(project, month), "quotas")
+    findings += guarded(lambda: quota_findings(project, month), "quotas") if project_policy(project) else []
     if month is not None:
         findings += guarded(lambda: bill_findings(project, month), "bills")
     report = coverage_of(computed) if computed else None
