@@ -112,7 +112,6 @@ EXAMPLES: dict[str, Example] = {
         Example("/live"),
         Example("/forecast", "", ("where=team%3D{team}",)),
         Example("/anomalies", "", ("id={run}",)),
-        Example("/anomalies", ""),
         Example("/admin"),
         Example("/admin/tokens"),
         Example("/admin/sources"),
