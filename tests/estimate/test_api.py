@@ -57,6 +57,7 @@ def test_the_page_says_what_the_command_says(served: Clients, small: Project) ->
     shown = served("viewer").get(f"/estimate?{asked}").text
     assert "apportion estimate --team vision --hours 6 --gpus 4 --model h100" in shown
     assert "--label qos=preemptible" in shown
+    assert "\\u000a" not in shown
     assert "such a job holds nothing" in served("viewer").get("/estimate?team=vision&hours=6").text
     assert served("viewer").get("/estimate?team=speech&hours=6&gpus=1").status_code == 404
     assert "speech" not in served("viewer").get("/estimate").text

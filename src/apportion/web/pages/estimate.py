@@ -42,7 +42,8 @@ def estimate(ask: Ask) -> Page:
             blocks.append(Prose((error.message, error.hint), tone="bad"))
         else:
             sheet = estimate_sheet(found)
-            title, command, notes = sheet.title, called(asked), sheet.notes
+            title, command = sheet.title, called(asked)
+            notes = tuple(line for note in sheet.notes for line in note.splitlines())
             blocks += [ways(ask, found), *effects(ask, found)]
     return Page("estimate", title, tuple(blocks), command, notes=notes, timeless=True, fleeting=True)
 
