@@ -111,7 +111,7 @@ EXAMPLES: dict[str, Example] = {
         Example("/search", "q={team}", ("q={user}", "q={project}", "q={run}")),
         Example("/live"),
         Example("/forecast", "", ("where=team%3D{team}",)),
-        Example("/anomalies", "", ("id={run}",)),
+        Example("/anomalies", ""),
         Example("/admin"),
         Example("/admin/tokens"),
         Example("/admin/sources"),
