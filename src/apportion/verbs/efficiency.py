@@ -64,9 +64,9 @@ def summed(project: Project, period: Period, teams: pa.Array) -> pa.Table:
     where = (pc.field("period") == str(period)) & pc.field("team").isin(teams) & (pc.field("workload") != "")
     rows = project.books.scan("charges", columns=[*KEYS, "workload", *SUMS], where=where)
     ended = outcomes(project, rows["workload"])
+    rows = rows.append_column("lost", pc.is_in(ended, pa.array(LOST)))
     rows = rows.filter(pc.invert(pc.is_in(ended, pa.array(NOBODY_S))))
-    lost = pc.is_in(outcomes(project, rows["workload"]), pa.array(LOST))
-    sums = rows.append_column("lost", lost).group_by([*KEYS, "lost"]).aggregate([(name, "sum") for name in SUMS])
+    sums = rows.group_by([*KEYS, "lost"]).aggregate([(name, "sum") for name in SUMS])
     return sums.rename_columns([name.removesuffix("_sum") for name in sums.column_names])
 
 
