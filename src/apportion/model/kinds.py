@@ -3,7 +3,7 @@
 Most rows of a bill repeat the words of others and differ in times and amounts: what is made of the words is made once a kind.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -84,3 +84,9 @@ def numbered_maps(maps: pa.MapArray) -> tuple[Codes, int]:
         found = padded[np.where(lengths > place, offsets[:-1] + place, -1)]
         codes, width = together(codes, width, found, count)
     return compact(codes)
+
+
+def summed(rows: pa.Table, keys: Sequence[str], names: Sequence[str]) -> pa.Table:
+    """A row for each kind, with the sums of some columns under their own names."""
+    found = rows.group_by(list(keys)).aggregate([(name, "sum") for name in names])
+    return found.rename_columns([name.removesuffix("_sum") for name in found.column_names])

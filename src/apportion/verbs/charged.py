@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.model.kinds import Codes, kinds
+from apportion.model.kinds import Codes, kinds, summed
 from apportion.model.rows import MONEY, TEXT, table
 from apportion.model.times import Period
 from apportion.verbs.project import Project
@@ -28,8 +28,7 @@ def charged_runs(project: Project, period: Period, bills: Mapping[str, str], sna
     rows = rows.append_column("currency", mapped(rows["bill"], bills))
     joined = rows.join(runs_of(project, rows["workload"]), "workload")
     keys = ["run", "name", *OWNER, "currency"]
-    sums = joined.group_by(keys).aggregate([("amount", "sum"), ("waste", "sum")])
-    return sums.rename_columns([name.removesuffix("_sum") for name in sums.column_names]).select(RUNS.names).cast(RUNS)
+    return summed(joined, keys, ("amount", "waste")).select(RUNS.names).cast(RUNS)
 
 
 def runs_of(project: Project, workloads: pa.ChunkedArray) -> pa.Table:

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.kinds import summed
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.model.times import Period
 from apportion.reports.efficiency import LOST, NOBODY_S, Standing, Work
@@ -35,7 +36,7 @@ def works_of(project: Project, period: Period, read: Reading) -> dict[Whose, dic
         return {}
     posted = read(project, [period], None).posted
     currencies = dict(zip(*(posted[name].to_pylist() for name in ("bill", "currency")), strict=True))
-    rows = summed(project, period, pc.unique(posted["team"])).to_pylist()
+    rows = charged(project, period, pc.unique(posted["team"])).to_pylist()
     hours: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])  # held, of it measured, of that useful
     money: dict[tuple[str, str, str], Fraction] = defaultdict(Fraction)
     for row in rows:
@@ -59,15 +60,14 @@ def by_owner(
     return dict(found)
 
 
-def summed(project: Project, period: Period, teams: pa.Array) -> pa.Table:
+def charged(project: Project, period: Period, teams: pa.Array) -> pa.Table:
     """The charges of workloads by owner, pool and whether they were lost, without those that a node took down."""
     where = (pc.field("period") == str(period)) & pc.field("team").isin(teams) & (pc.field("workload") != "")
     rows = project.books.scan("charges", columns=[*KEYS, "workload", *SUMS], where=where)
     ended = outcomes(project, rows["workload"])
     rows = rows.append_column("lost", pc.is_in(ended, pa.array(LOST)))
     rows = rows.filter(pc.invert(pc.is_in(ended, pa.array(NOBODY_S))))
-    sums = rows.group_by([*KEYS, "lost"]).aggregate([(name, "sum") for name in SUMS])
-    return sums.rename_columns([name.removesuffix("_sum") for name in sums.column_names])
+    return summed(rows, (*KEYS, "lost"), SUMS)
 
 
 def outcomes(project: Project, workloads: pa.ChunkedArray) -> pa.ChunkedArray:

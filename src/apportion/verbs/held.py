@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.kinds import summed
 from apportion.model.rows import CHARGES
 from apportion.reports.held import QUANTITIES, READ
 from apportion.verbs.project import Project
@@ -20,5 +21,4 @@ def held_in(project: Project, months: Sequence[str], snapshot: int | None = None
     rows = project.books.scan(
         "charges", snapshot, columns=HELD.names, where=pc.field("period").isin(sorted(set(months)))
     )
-    sums = rows.group_by(list(KEYS)).aggregate([(name, "sum") for name in SUMMED])
-    return sums.rename_columns([name.removesuffix("_sum") for name in sums.column_names]).select(HELD.names).cast(HELD)
+    return summed(rows, KEYS, SUMMED).select(HELD.names).cast(HELD)

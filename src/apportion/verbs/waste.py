@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from apportion.model.kinds import summed
 from apportion.model.times import Period
 from apportion.reports.groups import NOBODY
 from apportion.reports.held import QUANTITIES
@@ -43,8 +44,7 @@ def with_workloads(project: Project, record: Record, months: Sequence[Period]) -
 def held_by_runs(project: Project, record: Record) -> list[Held]:
     if record.charges is None or not len(record.charges):
         return []
-    summed = record.charges.group_by(list(KEYS)).aggregate([(name, "sum") for name in SUMS])
-    rows = summed.rename_columns([name.removesuffix("_sum") for name in summed.column_names]).to_pylist()
+    rows = summed(record.charges, KEYS, SUMS).to_pylist()
     currencies = dict(zip(*(record.posted[name].to_pylist() for name in ("bill", "currency")), strict=True))
     runs = {
         row["workload"]: (row["run"], row["name"] or "")

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from apportion.model.currencies import is_money
+from apportion.model.kinds import summed
 from apportion.model.meters import GPU, METERS
 from apportion.model.times import Period
 from apportion.policy.document import Policy
@@ -73,8 +74,7 @@ def charged_in(record: Record, pools: Mapping[str, Counting]) -> dict[Key, Charg
     """Workloads that held enough to speak of, with the money of the pools in which they held it."""
     if record.charges is None or not len(record.charges):
         return {}
-    summed = record.charges.group_by([*KEYS, "per_unit"]).aggregate([(name, "sum") for name in SUMS])
-    rows = summed.rename_columns([name.removesuffix("_sum") for name in summed.column_names]).to_pylist()
+    rows = summed(record.charges, (*KEYS, "per_unit"), SUMS).to_pylist()
     currencies = dict(zip(*(record.posted[name].to_pylist() for name in ("bill", "currency")), strict=True))
     groups: dict[Key, list[Row]] = defaultdict(list)
     for row in rows:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.currencies import is_money
+from apportion.model.kinds import summed
 from apportion.model.meters import METERS
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.policy.document import Policy
@@ -20,7 +21,7 @@ from apportion.reports.review.profile import profile
 from apportion.reports.sums import ZERO, grouped
 from apportion.verbs.plan import Computed
 from apportion.verbs.pools import measures_of
-from apportion.verbs.reviewing.work import Month, hours, summed
+from apportion.verbs.reviewing.work import Month, hours
 
 
 def pools_of(computed: Computed, month: Month, file: Policy) -> list[Pool]:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from apportion.engine.facets import faceted
 from apportion.model.currencies import is_money
+from apportion.model.kinds import summed
 from apportion.model.meters import METERS
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.model.times import Period
@@ -71,11 +72,6 @@ def charged_in(project: Project, period: Period, record: Record) -> pa.Table:
     )
     rows = rows.append_column("currency", mapped(rows["bill"], bills))
     return summed(rows, KEYS, SUMS)
-
-
-def summed(rows: pa.Table, keys: tuple[str, ...], sums: tuple[str, ...]) -> pa.Table:
-    found = rows.group_by(list(keys)).aggregate([(name, "sum") for name in sums])
-    return found.rename_columns([name.removesuffix("_sum") for name in found.column_names])
 
 
 def single(placed: pa.Table, values: Mapping[str, str]) -> dict[str, str]:

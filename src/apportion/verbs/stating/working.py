@@ -11,6 +11,7 @@ from apportion.engine.facets import faceted
 from apportion.engine.minor import table_of
 from apportion.engine.rounding import descend
 from apportion.model.currencies import grains_per_minor
+from apportion.model.kinds import summed
 from apportion.model.money import half_even, to_grains
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.model.times import Period
@@ -44,10 +45,8 @@ def work(project: Project, policy: Policy, period: Period, minor: pa.Table, snap
     """The charges of a period with their owners' places, as the ledger has them; without the days."""
     charges = project.books.scan("charges", snapshot, columns=READ, where=pc.field("period") == str(period))
     keys = [name for name in READ if name not in ("unit_seconds", "held", "used", "unmeasured", "amount", "waste")]
-    sums = charges.group_by(keys).aggregate([(name, "sum") for name in READ if name not in keys])
-    return with_places(
-        sums.rename_columns([name.removesuffix("_sum") for name in sums.column_names]), policy, minor, WORK
-    )
+    sums = summed(charges, keys, [name for name in READ if name not in keys])
+    return with_places(sums, policy, minor, WORK)
 
 
 def with_places(sums: pa.Table, policy: Policy, minor: pa.Table, schema: pa.Schema) -> pa.Table:
