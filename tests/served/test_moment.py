@@ -98,9 +98,12 @@ def test_a_posting_while_a_page_is_made_is_in_all_of_its_figures_or_in_none(
 
 
 def test_files_that_are_taken_away_while_a_page_is_made_are_looked_for_where_they_are_now(
-    own: Project, monkeypatch: pytest.MonkeyPatch
+    own: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Names are erased: what the page was about to read is gone. The erasing waits in turn until nobody reads as it was before."""
+    """Names are erased: what the page was about to read is gone. The erasing waits in turn until nobody reads as it was before.
+
+    Nobody was refused anything, so the log says nothing.
+    """
     client = clients_of(own.folder)("admin")
     with own.books.engine.connect() as connection:
         old = Path(own.books.evidence.place(published(connection, "workloads").metadata))
@@ -117,3 +120,15 @@ def test_files_that_are_taken_away_while_a_page_is_made_are_looked_for_where_the
     assert done
     assert answer.status_code == 200, answer.text
     assert own.books.erasures() == 1
+    assert caplog.messages == []
+
+
+def test_files_that_stay_away_are_asked_for_again_and_then_said_once(
+    own: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = clients_of(own.folder)("admin")
+    for file in (own.folder / ".apportion" / "warehouse" / "workloads" / "data").iterdir():
+        file.unlink()
+    assert client.get(f"/explain.json?what=vision&period={MONTH}").status_code == 503
+    (said,) = caplog.messages
+    assert said.startswith("GET /explain.json: error[warehouse-failed]")

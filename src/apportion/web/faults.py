@@ -17,6 +17,7 @@ from apportion.verbs.push import RefusedError
 from apportion.web.ask import NotAllowedError, NotThereError
 from apportion.web.door.session import viewer_from
 from apportion.web.frame import asked_path, bare, split_form
+from apportion.web.moments import WITHHELD
 from apportion.web.page import Link
 from apportion.web.viewer import Deed
 
@@ -103,9 +104,15 @@ def about_policy(request: Request, error: PolicyError) -> tuple[str, str]:
     return f"{error.where}: {error.message}" if error.where else error.message, error.hint
 
 
+def is_withheld(request: Request, status: int) -> bool:
+    """Nobody is told of it, so the log is not either: it is asked for again, and then said if it fails once more."""
+    withholds = request.scope.get(WITHHELD)
+    return withholds is not None and withholds(status)
+
+
 def problem_of(request: Request, error: ApportionError) -> Problem:
     status = status_of(error)
-    if status >= 500:
+    if status >= 500 and not is_withheld(request, status):
         LOG.warning("%s %s: %s", request.method, request.url.path, error)
     detail, hint = about_policy(request, error) if isinstance(error, PolicyError) else (error.message, error.hint)
     rows = error.problems if isinstance(error, RefusedError) else ()

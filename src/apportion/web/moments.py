@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 READS = frozenset({"GET", "HEAD"})
 UNAVAILABLE = 503
+WITHHELD = "apportion.withheld"  # in a request's scope: whether an answer of some status would be
 TRIES = 2  # files of an earlier moment may be gone by the time that they are read; those of the next one are there
 
 
@@ -27,7 +28,7 @@ class Moments:
         for left in reversed(range(TRIES)):
             with moment() as now:
                 answer = Answer(now, send, may_fail=bool(left))
-                await self.app(dict(scope), receive, answer.send)
+                await self.app({**scope, WITHHELD: answer.withholds}, receive, answer.send)
             if not answer.is_withheld:
                 return
 
@@ -39,9 +40,12 @@ class Answer:
         self.now, self.caller, self.may_fail = now, send, may_fail
         self.is_withheld = False
 
+    def withholds(self, status: int) -> bool:
+        return self.may_fail and status == UNAVAILABLE and self.now.is_used
+
     async def send(self, message: "Message") -> None:
         if message["type"] == "http.response.start":
-            self.is_withheld = self.may_fail and message["status"] == UNAVAILABLE and self.now.is_used
+            self.is_withheld = self.withholds(message["status"])
             if self.now.is_used:
                 await run_in_threadpool(self.now.end)
         if not self.is_withheld:
