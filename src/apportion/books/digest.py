@@ -44,6 +44,7 @@ def calculator() -> duckdb.DuckDBPyConnection:
 def query(sql: str, rows: pa.Table) -> pa.Table:
     """`sql` over `rows`."""
     cursor = calculator().cursor()
+    cursor.execute("set enable_progress_bar = false")  # where it has one, it prints it among what we print
     cursor.register("rows", rows)
     try:
         return cursor.execute(sql).to_arrow_table()

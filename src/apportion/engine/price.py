@@ -268,6 +268,8 @@ def pool_rest(market: Market, slot: Slot) -> int:
 
 def unused_reservations(market: Market, priced: Priced, slot: Slot) -> dict[Owner, int]:
     """What each holder had reserved beyond what it held of the pool in the slot."""
+    if not market.supply.reserved:
+        return {}
     if slot not in priced.unused:
         held = by_team(market, slot, ALLOCATED)
         spare = {

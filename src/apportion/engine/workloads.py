@@ -59,12 +59,14 @@ def unite(workloads: pa.Table) -> pa.Table:
     A source that only counts (energy, network) describes nobody: its rows give way to those that carry labels.
     """
     workloads = workloads.select(["workload", "source", "run", "name", "outcome", "labels"])
-    described = workloads.filter(labelled(workloads["labels"]))
-    only_counted = pc.invert(pc.is_in(workloads["workload"], value_set=described["workload"].combine_chunks()))
-    workloads = pa.concat_tables([described, workloads.filter(only_counted)])
+    has_labels = labelled(workloads["labels"])
+    if not pc.all(has_labels).as_py():
+        described = workloads.filter(has_labels)
+        only_counted = pc.invert(pc.is_in(workloads["workload"], value_set=described["workload"].combine_chunks()))
+        workloads = pa.concat_tables([described, workloads.filter(only_counted)])
     workloads = workloads.sort_by([("workload", "ascending"), ("source", "ascending")])
-    counts = workloads.group_by("workload").aggregate([([], "count_all")])
-    twice = counts.filter(pc.greater(counts["count_all"], 1))["workload"].combine_chunks()
+    ids = workloads["workload"].combine_chunks()
+    twice = ids[1:].filter(pc.equal(ids[1:], ids[:-1]))
     if not len(twice):
         return workloads
     several = pc.is_in(workloads["workload"], value_set=twice)

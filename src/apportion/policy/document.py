@@ -158,6 +158,11 @@ class Policy(Clause):
         return self._origin.warnings
 
     @property
+    def smooths(self) -> bool:
+        """Whether a month's figures depend on those of the month before."""
+        return any(rule.smooth is not None for rule in self.adjustments)
+
+    @property
     def root(self) -> Node:
         return self._origin.root
 

@@ -161,9 +161,8 @@ def backtest(project: Project, periods: Sequence[Period] | str, wanted: Wanted, 
 
 def try_all(project: Project, months: Sequence[Month], trials: Sequence[Trial], wanted: Wanted, told: Progress) -> None:
     """Month by month, or many of them abreast: only rules that smooth look at the month before."""
-    rules = [rule for trial in trials for one in trial.holds.values() for rule in one.policy.adjustments]
     here = wanted.workers == 1 or len(months) < MANY or project.settings.engine.get("name") == "spark"
-    if here or any(rule.smooth is not None for rule in rules):
+    if here or any(one.policy.smooths for trial in trials for one in trial.holds.values()):
         for month in months:
             tried(project, month, trials, told, fairness=wanted.fairness)
         return

@@ -164,7 +164,7 @@ class Rehearsal:
     def world(self, part: Part, lines: Hashable) -> World:
         """Most policies read the same evidence."""
         policy = part.policy
-        read = (policy.time_zone, policy.currency, str(policy.fx), str(policy.decides))
+        read = (policy.time_zone, policy.currency, str(policy.fx), str(policy.decides), policy.smooths)
         if (lines, read) not in self.worlds:
             self.worlds[lines, read] = build_world(self.project, self.period, part, self.pins, self.backend)
         return replace(self.worlds[lines, read], policy=policy)

@@ -84,7 +84,7 @@ def build_world(project: Project, period: Period, part: Part, pins: Pins, backen
         reservations=reservations,
         workloads=workloads,
         rates=exchange_rates(project, period, policy, pins, lines),
-        previous={} if part.late else previous_totals(project, period, policy.currency, pins.before_seq),
+        previous=previous_totals(project, period, policy, pins.before_seq) if policy.smooths and not part.late else {},
         inputs=content_digests(project, pins, policy),
         late=part.late,
     )
@@ -200,9 +200,9 @@ def usage_rows(project: Project, snapshot_id: int, window: Interval, backend: Ba
     return rows.filter(rows.start_s < window.end_s, rows.end_s >= window.start_s)
 
 
-def previous_totals(project: Project, period: Period, currency: str, before_seq: int | None) -> Mapping[str, Decimal]:
+def previous_totals(project: Project, period: Period, policy: Policy, before_seq: int | None) -> Mapping[str, Decimal]:
     """What each team owed last month, for rules that smooth."""
-    entries = project.books.entries(period=str(period.previous), currency=currency)
+    entries = project.books.entries(period=str(period.previous), currency=policy.currency)
     planned = [
         run.run_id for run in project.books.runs(PLAN)
     ]  # what was corrected or given once is no level to keep to

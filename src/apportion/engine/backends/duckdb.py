@@ -101,6 +101,7 @@ def connect_duckdb(*, threads: int | None = None, memory: str | None = None, spi
     connection = Connection()
     connection.do_connect()
     settings = {
+        "enable_progress_bar": False,  # it would be printed among what we print, where Python has no main file: in workers and notebooks
         "preserve_insertion_order": False,
         "disabled_optimizers": AS_WRITTEN,
         "threads": threads,
