@@ -42,8 +42,8 @@ build: $(VENV)/.ready-dev ## the wheel, in dist/
 
 lock: $(VENV)/.uv ## resolve the requirements*.lock files anew (LOCK_OPTIONS=--upgrade takes newer versions)
 	@$(LOCK) --group uv -o requirements-uv.lock
-	@$(LOCK) --group build --group bounds --extra web pyproject.toml -o requirements.lock
-	@$(LOCK) --group build --group bounds --group dev --extra postgres --extra spark --extra kubernetes --extra datadog --extra agent --extra keyring --extra aws --extra google --extra pdf --extra forecast --extra web -c requirements.lock pyproject.toml -o requirements-dev.lock
+	@$(LOCK) --group build --group bounds --extra web --extra metrics pyproject.toml -o requirements.lock
+	@$(LOCK) --group build --group bounds --group dev --group docs --extra postgres --extra spark --extra kubernetes --extra datadog --extra agent --extra keyring --extra aws --extra google --extra pdf --extra forecast --extra web --extra metrics --extra otel --extra excel --extra tableau --extra mcp -c requirements.lock pyproject.toml -o requirements-dev.lock
 	@$(subst 3.11,3.12,$(LOCK)) tests/focus_validator/requirements.in -o tests/focus_validator/requirements.lock
 
 clean: ## remove what make made; the lock and your files stay
