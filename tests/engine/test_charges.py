@@ -8,6 +8,7 @@ import pytest
 from apportion.engine.backend import Backend
 from apportion.engine.charges import charges_of
 from apportion.engine.plan import Plan, World, make_plan
+from apportion.engine.tallies import units_in
 from apportion.model.rows import CHARGES
 from apportion.model.times import parse_period
 from apportion.policy.methods import PARTED, SERVICES
@@ -21,7 +22,7 @@ SHARED_BY_WORK = (
     "time-3-to-1", "weights-of-resources", "idle-slot-hour", "half-hour-zone", "scope-resource", "late-correction", "follow-whole-bill",
     "rate-card-with-a-bill", "free-hours", "driver-blend", "meters-weighted", "slices", "flow-energy", "storage-petabytes",
     "unowned-workload", "two-currencies", "two-components", "usage-by-team-over-a-change", "charges-beside-no-demand",
-    "overcommitted-board", "overcommitted-board-without-resource-id", "overcommitted-board-grows", "overcommitted-board-price-list",
+    "overcommitted-board", "overcommitted-board-without-resource-id", "overcommitted-board-grows", "overcommitted-board-price-list", "flow-network",
 )  # fmt: skip
 Key = tuple[object, ...]
 
@@ -50,6 +51,23 @@ def charged(plan: Plan) -> dict[Key, Decimal]:
     return {key: amount for key, amount in sums.items() if amount}
 
 
+def tallied(plan: Plan) -> dict[Key, int]:
+    """Units without a look at single workloads, as a back-test counts them. Where nobody is charged, they have no price to be told of."""
+    charging = {pool for _, _, pool, *_ in used(plan)}
+    return {key: units for key, units in units_in(plan).items() if units and key[-1] in charging}
+
+
+def counted(plan: Plan) -> dict[Key, int]:
+    """The same by the charges themselves, of bills that are posted."""
+    currencies = {row["bill"]: row["currency"] for row in plan.postings.select(["bill", "currency"]).to_pylist()}
+    charging = {pool for _, _, pool, *_ in used(plan)}
+    sums: dict[Key, int] = defaultdict(int)
+    for row in (row for batch in charges_of(plan) for row in batch.to_pylist()):
+        if row["bill"] in currencies and row["pool"] in charging:
+            sums[currencies[row["bill"]], row["team"], row["pool"]] += int(row["unit_seconds"] or 0)
+    return {key: units for key, units in sums.items() if units}
+
+
 def of_workloads(case: str, backend: Backend) -> dict[str, Decimal]:
     sums: dict[str, Decimal] = defaultdict(Decimal)
     for batch in charges_of(make_plan(read_world(GOLDEN / case), backend)):
@@ -62,6 +80,7 @@ def of_workloads(case: str, backend: Backend) -> dict[str, Decimal]:
 def test_charges_add_up_to_the_postings_of_golden_worlds(case: str, backend: Backend) -> None:
     plan = make_plan(read_world(GOLDEN / case), backend)
     assert charged(plan) == used(plan) != {}
+    assert tallied(plan) == counted(plan)
 
 
 def shares_evenly(drawn: Drawn) -> bool:
@@ -77,6 +96,7 @@ def test_charges_add_up_to_the_postings_of_random_worlds(seed: int, boards: bool
     world = World(parse_period(drawn.period), drawn.policy, **drawn.tables(), previous=dict(drawn.previous))
     plan = make_plan(world, backend)
     assert charged(plan) == used(plan)
+    assert tallied(plan) == counted(plan)
 
 
 @pytest.mark.parametrize("method", ["two_part", *PARTED, *SERVICES])
@@ -88,6 +108,7 @@ def test_charges_add_up_whatever_the_method(seed: int, method: str, backend: Bac
     world = World(parse_period(drawn.period), drawn.policy, **drawn.tables(), previous=dict(drawn.previous))
     plan = make_plan(world, backend)
     assert charged(plan) == used(plan)
+    assert tallied(plan) == counted(plan)
 
 
 @pytest.mark.parametrize(
