@@ -20,6 +20,7 @@ from apportion.books.failures import spoken
 
 PREFIX = "round:"
 KEPT = 100
+DONE, NOTHING, AMISS, SKIPPED = "done", "nothing new", "failed", "skipped"  # what came of a step
 RUNNING, FINE, FAILED, BROKEN, INTERRUPTED = "running", "ok", "failed", "broken", "interrupted"
 
 
@@ -53,6 +54,10 @@ class Round:
     def is_over(self) -> bool:
         """It came to its end, well or not."""
         return self.status not in (RUNNING, INTERRUPTED)
+
+    @property
+    def failed(self) -> list[StepDone]:
+        return [one for one in self.steps if one.outcome == AMISS]
 
     @property
     def changed(self) -> int:

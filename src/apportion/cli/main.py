@@ -175,5 +175,15 @@ def main(arguments: list[str] | None = None) -> None:
         text = (
             f"error[unexpected]: {type(error).__name__}: {reason}\n  This is a defect. {DEBUG}=1 shows the traceback."
         )
-    say(text)
+    complain(text)
     sys.exit(code)
+
+
+def complain(text: str) -> None:
+    """A line of the log where there is one, so that whoever reads it reads nothing else."""
+    from apportion.verbs import logs
+
+    if logs.form() == logs.JSON:
+        logs.event("failed", 40, error=text)
+    else:
+        say(text)

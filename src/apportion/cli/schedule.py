@@ -12,7 +12,8 @@ def schedule(
     call: Call,
     once_now: Annotated[bool, typer.Option("--once-now", help="Begin with a round, whenever the next is due.")] = False,
     listen: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Answer /livez and /readyz there, for probes; nowhere unless given.")
+        str,
+        typer.Option(metavar="HOST:PORT", help="Answer /livez and /readyz there, for probes; nowhere unless given."),
     ] = "",
     log_format: LOG_FORMAT = None,
 ) -> Answer:
@@ -27,8 +28,8 @@ def schedule(
     from apportion.verbs.schedule import Schedule
     from apportion.web.beacon import beacon
 
-    call.project()  # refuses
     start_log(call, log_format, unless=logs.TEXT)
+    call.project()  # refuses
     made = Schedule(call.folder)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: made.stop.set())

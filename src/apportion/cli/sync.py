@@ -20,7 +20,8 @@ class LogForm(StrEnum):
 LOG_FORMAT = Annotated[
     LogForm | None,
     typer.Option(
-        "--log-format", help="Say each event on stderr, for people or as one JSON object a line. [default: $APPORTION_LOG]"
+        "--log-format",
+        help="Say each event on stderr, for people or as one JSON object a line. [default: $APPORTION_LOG]",
     ),
 ]
 
@@ -44,7 +45,9 @@ def sync(
         int, typer.Option("--wait", metavar="SECONDS", min=0, help="Wait so long for another round to end.")
     ] = 0,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 3 if something changed.")] = False,
-    last: Annotated[bool, typer.Option("--last", help="Do nothing: show the last round, or the one that runs.")] = False,
+    last: Annotated[
+        bool, typer.Option("--last", help="Do nothing: show the last round, or the one that runs.")
+    ] = False,
     log_format: LOG_FORMAT = None,
 ) -> Answer:
     """Do the daily round; safe to repeat.
@@ -55,13 +58,14 @@ def sync(
     from apportion.errors import ProjectError
     from apportion.verbs.sync import sync as go_round
 
+    if not last:
+        start_log(call, log_format)
     project = call.project()
     if last:
         made = project.books.rounds.last()
         if made is None:
             raise ProjectError("no-round", "there was no round yet", hint=f"run `apportion {call.flag}sync`")
         return Answer(round_sheet(made), code=code_of(made, exit_code=False))
-    start_log(call, log_format)
     made = go_round(project, wait, step=call.bar)
     return Answer(round_sheet(made), code=code_of(made, exit_code))
 
@@ -106,10 +110,9 @@ def title_of(made: "Round") -> str:
     from apportion.model.times import instant_text
     from apportion.reports.words import counted
 
-    bad = sum(one.outcome == "failed" for one in made.steps)
     states = {
         "ok": "nothing failed",
-        "failed": f"{counted(bad, 'step')} failed",
+        "failed": f"{counted(len(made.failed), 'step')} failed",
         "broken": "the record is not what its inputs say",
         "running": "it runs",
         "interrupted": "it was interrupted, and the next goes on",

@@ -18,27 +18,29 @@ TEXT, JSON = "text", "json"
 FORMS = (TEXT, JSON)
 LOG = logging.getLogger("apportion")
 FIELDS, FRAMES = "fields", 8
+_begun: list[str] = []
 
 
 def event(name: str, level: int = logging.INFO, **fields: object) -> None:
     """Said where somebody asked for a log; a command that answers for itself needs none."""
-    if os.environ.get(VARIABLE):
+    if form():
         LOG.log(level, "%s", name, extra={FIELDS: fields})
 
 
 def chosen(asked: str | None) -> str:
     """What was asked for, else what the environment says; empty where neither does."""
-    form = asked or os.environ.get(VARIABLE, "")
-    if form and form not in FORMS:
-        raise ProjectError("invalid-setting", f"{VARIABLE} cannot be {form!r}", hint="json or text")
-    return form
+    wanted = asked or os.environ.get(VARIABLE, "")
+    if wanted and wanted not in FORMS:
+        raise ProjectError("invalid-setting", f"{VARIABLE} cannot be {wanted!r}", hint="json or text")
+    return wanted
 
 
-def start(form: str) -> None:
+def start(wanted: str) -> None:
     """From here on, for all loggers of the process. The environment tells processes that it starts."""
-    os.environ[VARIABLE] = form
+    os.environ[VARIABLE] = wanted
+    _begun[:] = [wanted]
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if form == JSON else TextLines())
+    handler.setFormatter(JsonLines() if wanted == JSON else TextLines())
     root = logging.getLogger()
     for old in list(root.handlers):
         root.removeHandler(old)
@@ -48,8 +50,9 @@ def start(form: str) -> None:
     logging.captureWarnings(capture=True)
 
 
-def is_json() -> bool:
-    return os.environ.get(VARIABLE) == JSON
+def form() -> str:
+    """In which the log is written; empty where there is none."""
+    return "".join(_begun)
 
 
 def moment_of(record: logging.LogRecord) -> str:

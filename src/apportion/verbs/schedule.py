@@ -30,6 +30,7 @@ AGAIN_S = 300  # after a round that could not begin
 LATE_S = 3600
 OVERDUE, WAITING = "overdue", "waiting"
 Now = Callable[[], int]
+LOG = logging.getLogger("apportion.schedule")
 
 
 @dataclass
@@ -88,8 +89,8 @@ class Schedule:
             self.put_off(error)
         except StopRoundError:
             logs.event("round is left", reason="the program is to end")
-        except Exception:  # the next round may be luckier
-            logs.LOG.exception("round failed: this is a defect")
+        except Exception:
+            LOG.exception("round failed: this is a defect")
             self.again_s = self.now() + AGAIN_S
         self.is_running = False
         tell_systemd("STATUS=waiting for the next round")

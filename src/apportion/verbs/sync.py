@@ -14,7 +14,7 @@ from datetime import date
 
 from apportion import __version__
 from apportion.books.failures import spoken
-from apportion.books.rounds import FINE, INTERRUPTED, Round
+from apportion.books.rounds import FINE, INTERRUPTED, NOTHING, Round
 from apportion.books.shapes import Finding
 from apportion.engine.plan import RULES
 from apportion.errors import ApportionError, BooksError, InvariantError
@@ -25,7 +25,7 @@ from apportion.verbs.steps import Step, silent
 from apportion.verbs.syncing.posting import post_months
 from apportion.verbs.syncing.reading import read_sources
 from apportion.verbs.syncing.telling import look_around, tell_people
-from apportion.verbs.syncing.under_way import NOTHING, Did, UnderWay
+from apportion.verbs.syncing.under_way import Did, UnderWay
 from apportion.verbs.traces import span
 
 LOCK = "sync"
@@ -85,7 +85,14 @@ def seen(project: Project, today: date | None) -> str:
         policy = project.policy.version
     except ApportionError:
         return ""  # nobody can tell
-    stands = [project.books.state(), policy, dict(project.settings.engine), asdict(project.settings.sync), __version__, RULES]
+    stands = [
+        project.books.state(),
+        policy,
+        dict(project.settings.engine),
+        asdict(project.settings.sync),
+        __version__,
+        RULES,
+    ]
     day = str(today or periods.today())
     return hashlib.sha256(json.dumps([*stands, day], sort_keys=True, default=str).encode()).hexdigest()
 

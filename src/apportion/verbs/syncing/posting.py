@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from apportion.books.rounds import NOTHING, SKIPPED
 from apportion.errors import ApportionError, BooksError
 from apportion.model.times import Period
 from apportion.reports.words import counted
@@ -10,11 +11,14 @@ from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Drawn, beside_record, draw, save
 from apportion.verbs.project import Project
 from apportion.verbs.syncing.reading import Owed, owing
-from apportion.verbs.syncing.under_way import NOTHING, SKIPPED, Did, UnderWay
+from apportion.verbs.syncing.under_way import Did, UnderWay
 from apportion.verbs.waiting import waiting
 from apportion.verbs.world import known_periods, pins_of
 
-NO_PLAN = ("no-policy-in-force", "nothing-to-plan")  # of a month before the first policy, or without a bill: nothing is wrong
+NO_PLAN = (
+    "no-policy-in-force",
+    "nothing-to-plan",
+)  # of a month before the first policy, or without a bill: nothing is wrong
 MOVED = "inputs-moved"
 TRIES = 3  # a push may come between a plan and its posting
 
@@ -61,7 +65,11 @@ def look_after(at: UnderWay, month: Month, owed: Owed) -> None:
         return
     missing = [] if settings.apply_incomplete else owing(project, owed, month.period)
     if at.is_broken:
-        at.skip("apply", name, "the record is not what its inputs say: nothing is posted until `apportion verify` is content")
+        at.skip(
+            "apply",
+            name,
+            "the record is not what its inputs say: nothing is posted until `apportion verify` is content",
+        )
     elif not settings.apply:
         at.skip("apply", name, f"[sync] does not say apply = true; by hand: apportion apply --period {name}")
     elif missing:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from apportion.books.rounds import NOTHING
 from apportion.model.times import Interval, Period
 from apportion.reports.words import counted
 from apportion.sources.live import is_asked
@@ -13,7 +14,7 @@ from apportion.verbs.ingest import Ingested, hull, ingest_one
 from apportion.verbs.project import Project
 from apportion.verbs.reserve import settle_reservations
 from apportion.verbs.settings import Source
-from apportion.verbs.syncing.under_way import NOTHING, Did, UnderWay
+from apportion.verbs.syncing.under_way import Did, UnderWay
 
 EVER = Interval(0, 2**62)
 Owed = Mapping[str, tuple[Interval, ...]]  # by source, where it failed

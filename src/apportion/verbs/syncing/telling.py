@@ -2,12 +2,13 @@
 
 from datetime import date
 
+from apportion.books.rounds import AMISS, NOTHING, SKIPPED
 from apportion.reports.words import counted
 from apportion.verbs.advise import advise
 from apportion.verbs.anomalies import anomalies_beside, running, with_words
 from apportion.verbs.notify import deliver
 from apportion.verbs.report import posted_periods
-from apportion.verbs.syncing.under_way import AMISS, NOTHING, SKIPPED, Did, UnderWay
+from apportion.verbs.syncing.under_way import Did, UnderWay
 from apportion.verbs.tell import is_asked, tell
 
 

@@ -3,16 +3,15 @@
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from apportion.books.rounds import BROKEN, FAILED, FINE, Round, StepDone
+from apportion.books.rounds import AMISS, BROKEN, DONE, FAILED, FINE, SKIPPED, Round, StepDone
 from apportion.errors import ApportionError, InvariantError
 from apportion.verbs import logs
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step
 from apportion.verbs.traces import span
 
-DONE, NOTHING, AMISS, SKIPPED = "done", "nothing new", "failed", "skipped"
 MOST_WORDS = 300
 
 
@@ -37,11 +36,10 @@ class UnderWay:
     round: Round
     step: Step
     is_broken: bool = False
-    failed: set[tuple[str, str]] = field(default_factory=set)
 
     @property
     def status(self) -> str:
-        return BROKEN if self.is_broken else FAILED if self.failed else FINE
+        return BROKEN if self.is_broken else FAILED if self.round.failed else FINE
 
     def do(self, step: str, subject: str, act: Callable[[], Did]) -> bool:
         """Whether it did not fail."""
@@ -50,7 +48,6 @@ class UnderWay:
         with span(step, {"apportion.subject": subject} if subject else {}) as told:
             did = self._done(step, act)
             if did.outcome == AMISS:
-                self.failed.add((step, subject))
                 told.fail(did.what)
             told.say({"apportion.outcome": did.outcome, "apportion.changed": did.changed})
             took_ms = (time.monotonic_ns() - began) // 1_000_000
