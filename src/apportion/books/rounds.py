@@ -78,7 +78,7 @@ class Rounds:
             number = max((one.number for one in known), default=0) + 1
             made = Round(number, int(time.time()), 0, RUNNING, user(), socket.gethostname(), os.getpid())
             connection.execute(insert(record.meta).values(key=key_of(number), value=text_of(made)))
-            forget(connection, (one.number for one in known[: len(known) + 1 - KEPT]))
+            forget(connection, (one.number for one in known if one.number <= number - KEPT))
             return made
 
     def note(self, now: Round, step: StepDone) -> Round:

@@ -53,7 +53,7 @@ def read_sync(section: Any, place: Place, sources: Iterable[str]) -> Sync:
 def check_zone(name: str, where: str) -> None:
     try:
         ZoneInfo(name or "UTC")
-    except (ValueError, OSError):  # zones are files: a folder's name is one that cannot be read
+    except (KeyError, ValueError, OSError):  # zones are files: a folder's name is one that cannot be read
         raise wrong(f"time_zone: there is no time zone {name!r}", where, "such as Europe/Berlin") from None
 
 
