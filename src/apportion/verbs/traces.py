@@ -45,6 +45,7 @@ class Span:
 
 NOW: ContextVar[Span | None] = ContextVar("span", default=None)
 _tracers: list[Any] = []
+_providers: list[Any] = []
 
 
 def current() -> Span | None:
@@ -65,8 +66,15 @@ def start() -> str:
     named = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": "apportion"}
     provider = TracerProvider(resource=Resource.create({**named, "service.version": __version__}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    _providers.append(provider)
     _tracers.append(provider.get_tracer("apportion", __version__))
     return ""
+
+
+def flush() -> None:
+    """Before an end that nobody waits for: what was not sent yet is sent."""
+    for provider in _providers:
+        provider.force_flush()
 
 
 @contextmanager
