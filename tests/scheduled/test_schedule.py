@@ -6,7 +6,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -155,30 +156,41 @@ def test_whoever_holds_the_lock_is_waited_for(mine: Path, monkeypatch: pytest.Mo
     assert one.endswith(" ok")
 
 
-def test_a_signal_ends_it_and_systemd_is_told(mine: Path, tmp_path: Path) -> None:
-    place = tmp_path / "notify"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
-        systemd.bind(str(place))
-        systemd.settimeout(PATIENCE_S)
-        command = [sys.executable, "-c", PROGRAM, "--project", str(mine), "schedule", "--once-now"]
-        options = ["--listen", "127.0.0.1:0", "--log-format", "json"]
-        environment = {**os.environ, "NOTIFY_SOCKET": str(place)}
-        with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, env=environment, text=True) as process:
-            try:
-                assert process.stderr is not None
-                events = []
-                while not events or events[-1]["event"] != "round ends":
-                    events.append(json.loads(process.stderr.readline()))
-                assert systemd.recv(100) == b"READY=1"
-                address = next(one["address"] for one in events if one["event"] == "listening")
-                assert httpx.get(f"{address}/livez", trust_env=False).status_code == 200
-                process.send_signal(signal.SIGTERM)
-                rest = [json.loads(line) for line in process.stderr]
-                assert process.wait(PATIENCE_S) == 0
-            finally:
-                process.kill()
-        assert rest[-1]["event"] == "schedule ends"
-        assert events[-1]["status"] == "ok"
-        said = [systemd.recv(100) for _ in range(3)]
-        assert said[0].startswith(b"STATUS=")
-        assert said[-1] == b"STOPPING=1"
+@pytest.fixture
+def systemd() -> Iterator[socket.socket]:
+    """What listens at $NOTIFY_SOCKET, under an abstract name."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as door:
+        door.bind(f"\0apportion-{os.urandom(8).hex()}")
+        door.settimeout(PATIENCE_S)
+        yield door
+
+
+@contextmanager
+def running(folder: Path, systemd: socket.socket) -> "Iterator[subprocess.Popen[str]]":
+    options = ["schedule", "--once-now", "--listen", "127.0.0.1:0", "--log-format", "json"]
+    command = [sys.executable, "-c", PROGRAM, "--project", str(folder), *options]
+    environment = {**os.environ, "NOTIFY_SOCKET": "@" + systemd.getsockname()[1:].decode()}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_signal_ends_it_and_systemd_is_told(mine: Path, systemd: socket.socket) -> None:
+    events: list[dict[str, Any]] = []
+    with running(mine, systemd) as process:
+        assert process.stderr is not None
+        while not events or events[-1]["event"] != "round ends":
+            events.append(json.loads(process.stderr.readline()))
+        assert systemd.recv(100) == b"READY=1"
+        address = next(one["address"] for one in events if one["event"] == "listening")
+        assert httpx.get(f"{address}/livez", trust_env=False).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        rest = [json.loads(line) for line in process.stderr]
+        assert process.wait(PATIENCE_S) == 0
+    assert rest[-1]["event"] == "schedule ends"
+    assert events[-1]["status"] == "ok"
+    said = [systemd.recv(100) for _ in range(3)]
+    assert said[0].startswith(b"STATUS=")
+    assert said[-1] == b"STOPPING=1"

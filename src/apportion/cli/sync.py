@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from apportion.cli.verb import BROKEN, FAILED, OK, PENDING, Answer, Call, verb
+from apportion.cli.verb import BROKEN, FAILED, OK, PENDING, Answer, Call, Form, verb
 
 if TYPE_CHECKING:
     from apportion.books.rounds import Round
@@ -56,6 +56,7 @@ def sync(
     What fails does not stop the rest; what is done is not done again.
     """
     from apportion.errors import ProjectError
+    from apportion.verbs import logs
     from apportion.verbs.sync import sync as go_round
 
     if not last:
@@ -67,7 +68,8 @@ def sync(
             raise ProjectError("no-round", "there was no round yet", hint=f"run `apportion {call.flag}sync`")
         return Answer(round_sheet(made), code=code_of(made, exit_code=False))
     made = go_round(project, wait, step=call.bar)
-    return Answer(round_sheet(made), code=code_of(made, exit_code))
+    is_told = logs.form() == logs.JSON and call.form is Form.table  # whoever reads the log has it all
+    return Answer(None if is_told else round_sheet(made), code=code_of(made, exit_code))
 
 
 def code_of(made: "Round", exit_code: bool) -> int:

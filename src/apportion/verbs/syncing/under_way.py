@@ -21,11 +21,12 @@ class StopRoundError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Did:
-    """What a step did, in words; `changed` is how many things are not as they were."""
+    """What a step did, in words; `changed` is how many things are not as they were, `code` that of an error."""
 
     what: str
     changed: int = 0
     outcome: str = DONE
+    code: str = ""
 
 
 @dataclass
@@ -48,7 +49,7 @@ class UnderWay:
         with span(step, {"apportion.subject": subject} if subject else {}) as told:
             did = self._done(step, act)
             if did.outcome == AMISS:
-                told.fail(did.what)
+                told.fail(did.code)
             told.say({"apportion.outcome": did.outcome, "apportion.changed": did.changed})
             took_ms = (time.monotonic_ns() - began) // 1_000_000
             self._note(StepDone(step, subject, did.outcome, did.what, did.changed, took_ms))
@@ -60,16 +61,18 @@ class UnderWay:
         except ApportionError as error:
             place = f" ({error.where})" if error.where else ""
             hint = f"; {error.hint}" if error.hint else ""
-            return Did(f"{error.message}{place}{hint} [{error.code}]", outcome=AMISS)
+            return Did(f"{error.message}{place}{hint} [{error.code}]", outcome=AMISS, code=error.code)
         except InvariantError as error:
             self.is_broken = True
-            return Did(f"{error}; nothing was written; run `apportion verify` [integrity-broken]", outcome=AMISS)
+            return Did(
+                f"{error}; nothing was written; run `apportion verify` [integrity-broken]", 0, AMISS, "integrity-broken"
+            )
         except StopRoundError:
             raise
         except Exception as error:  # noqa: BLE001  # a source may be anybody's code: whatever it is, it does not stop the others
             logs.LOG.debug("%s", step, exc_info=error)
             reason = " ".join(str(error).split())[:MOST_WORDS]
-            return Did(f"{type(error).__name__}: {reason} [unexpected]", outcome=AMISS)
+            return Did(f"{type(error).__name__}: {reason} [unexpected]", outcome=AMISS, code="unexpected")
 
     def skip(self, step: str, subject: str, why: str) -> None:
         self._note(StepDone(step, subject, SKIPPED, why))
