@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from apportion.verbs.reserve import post_reservation, reserve, void_reservation
     from apportion.verbs.review import review
     from apportion.verbs.split import split
+    from apportion.verbs.sync import sync
     from apportion.verbs.verify import verify
     from apportion.verbs.whatif import whatif
 
@@ -68,7 +69,7 @@ __all__ = [
     "enforce", "enforce_kubernetes", "erase", "estimate", "explain", "export_focus", "export_journal", "fairness", "fit", "forecast",
     "forecast_backtest", "gc", "give_back", "ingest", "init", "journal", "ledger", "lend", "method", "methods", "nodes", "open_dispute",
     "open_project", "plan", "post_reservation", "prices", "propose", "quotas", "realised", "report", "reserve", "restore", "review", "say",
-    "set_budget", "settle", "split", "undo_enforcement", "undo_kubernetes", "verify", "void_reservation", "whatif",
+    "set_budget", "settle", "split", "sync", "undo_enforcement", "undo_kubernetes", "verify", "void_reservation", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fastapi import FastAPI
 
 from apportion.errors import ApportionError
+from apportion.verbs import traces
 from apportion.web.desk import Desk
 
 LOG = logging.getLogger("apportion.web")
@@ -35,6 +36,7 @@ def beside(*jobs: Job) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]
             threading.Thread(target=go_on, args=(job, app.state.desk, stop), name=job.name, daemon=True).start()
         yield
         stop.set()
+        traces.flush()
 
     return lifespan
 
