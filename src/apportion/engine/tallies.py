@@ -39,13 +39,14 @@ def currencies_in(plan: Plan) -> dict[str, str]:
 
 
 def units_of_part(plan: Plan) -> Iterable[tuple[str, str, str, int]]:
-    """Demand is by bearer and cell already, but for occupied time, shared boards, several measures and prices that are looked up."""
+    """Demand is by bearer and cell already, but for flows, occupied time, shared boards, several measures and prices that are looked up."""
     posted, desk = days_posted(plan), None
     for name, result in plan.trace.pools.items():
         market = result.market
         if market is None or result.reach is None or not result.reach.resources:
             continue
-        if market.demand and not market.boards and market.pool.method not in (*PARTED, "time"):
+        counted = market.scale.fine == 1  # demand counts a flow in far finer units than its charges do
+        if market.demand and counted and not market.boards and market.pool.method not in (*PARTED, "time"):
             yield from by_demand(name, result, market, posted, plan)
         else:
             desk = desk or desk_of(plan)
