@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from apportion.cli.verb import Answer, Call, verb
+from apportion.cli.verb import Answer, Call, Form, verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,6 +128,7 @@ def whatif(call: Call, tried: Tried, looks: Looks, kept: Kept) -> Answer:
 
     A month is computed again from the inputs that it was posted with, and set against what is posted; nothing changes. Over several
     months (2026-04..2026-10), or with several policies or variants, it is a back-test: who gains, who loses and why, and how much bills swing.
+    -o md is a comment for the pull request that changes the policy.
     """
     if kept.saved:
         return of_saved(call, tried, kept)
@@ -144,7 +145,16 @@ def whatif(call: Call, tried: Tried, looks: Looks, kept: Kept) -> Answer:
     if kept.propose is not None:
         text_of(project, wish)
     sheet = computed(call, project, wish, looks)
-    return Answer(sheet, tuple(keep(call, project, kept, wish, sheet)))
+    return answered(call, sheet, keep(call, project, kept, wish, sheet))
+
+
+def answered(call: Call, sheet: "Sheet", talk: "Iterator[str]") -> Answer:
+    """As Markdown it is a comment, for the pull request that changes the policy."""
+    if call.form is not Form.md:
+        return Answer(sheet, tuple(talk))
+    from apportion.render.comment import comment
+
+    return Answer(talk=tuple(talk), text=comment(sheet))
 
 
 def check(tried: Tried, looks: Looks, kept: Kept) -> None:
@@ -213,7 +223,7 @@ def of_saved(call: Call, tried: Tried, kept: Kept) -> Answer:
         forget(project, found.id)
         return Answer(talk=(f"{found.name} is forgotten.",))
     sheet = shown(project, found)
-    return Answer(sheet, tuple(keep(call, project, kept, wish_of(found), sheet)))
+    return answered(call, sheet, keep(call, project, kept, wish_of(found), sheet))
 
 
 def tested(call: Call, project: "Project", periods: "list[Period]", wish: "Wish", looks: Looks) -> "Backtest":

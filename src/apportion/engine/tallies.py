@@ -48,7 +48,12 @@ def units_of_part(plan: Plan) -> Iterable[tuple[str, str, str, int]]:
         market = result.market
         if market is None or result.reach is None or not result.reach.resources:
             continue
-        if market.demand and market.scale.fine == 1 and market.pool.method not in (*PARTED, "time"):
+        if (
+            market.demand
+            and not market.boards
+            and market.scale.fine == 1
+            and market.pool.method not in (*PARTED, "time")
+        ):
             yield from by_demand(name, result, market, posted, plan)
         else:
             desk = desk or desk_of(plan)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pyarrow.compute as pc
 
-from apportion.model.times import Interval, Period
+from apportion.model.times import Interval, Period, local_day
 from apportion.verbs.corrections import runs_of
 from apportion.verbs.due import day_span, holes, is_live, month_days, since_s
 from apportion.verbs.project import Project
@@ -52,6 +52,28 @@ def incomplete_days(project: Project, period: Period, until_s: int | None = None
     moved = sources_moved(project, own, pins, span)
     found = {day: tuple(one for one in names if one in now.get(day, ()) or one in moved) for day, names in then.items()}
     return {day: names for day, names in found.items() if names}
+
+
+def undelivered_days(project: Project, period: Period, names: Sequence[str] = ()) -> Days:
+    """Days with the sources that have not delivered all of them yet, whatever was computed. Of the sources named, else of all whose rows count.
+
+    One that never brought anything lacks every day, and so does a named one that brought nothing of late. A file that came after a day and has a row of it
+    is taken for all of that day.
+    """
+    for name in names:
+        project.source(name)  # refuses
+    told = told_by(project, period, deliveries(project), pins_of(project), whole_days=True)
+    known = {one.source for one in told}
+    brought = {row["source"] for row in project.books.deliveries()}
+    counted = {row["source"] for row in deliveries(project)}
+    wanted = set(names) or known | {source.name for source in project.sources} - brought
+    absent = {name for name in wanted - known if name in counted or name not in brought}
+    zone = zone_of(project)
+    found = {
+        day: tuple(sorted(absent | {one.source for one in told if one.source in wanted and lacks(one, day, zone)}))
+        for day in month_days(period)
+    }
+    return {day: sources for day, sources in found.items() if sources}
 
 
 def zone_of(project: Project) -> ZoneInfo:
@@ -100,8 +122,11 @@ def lacks(told: Told, day: date, zone: ZoneInfo) -> bool:
     )
 
 
-def told_by(project: Project, period: Period, rows: Rows, pins: Pins) -> list[Told]:
-    """Of every source that brought something of the month, or of the month before and is still one of the project's."""
+def told_by(project: Project, period: Period, rows: Rows, pins: Pins, *, whole_days: bool = False) -> list[Told]:
+    """Of every source that brought something of the month, or of the month before and is still one of the project's.
+
+    `whole_days`: a file's last row speaks for its whole day.
+    """
     zone = zone_of(project)
     month, before = period.interval(zone), period.previous.interval(zone)
     sources: dict[str, list[Mapping[str, Any]]] = {}
@@ -109,6 +134,8 @@ def told_by(project: Project, period: Period, rows: Rows, pins: Pins) -> list[To
         sources.setdefault(row["source"], []).append(row)
     live = {source.name: since_s(source) if is_live(source) else None for source in project.sources}
     last = last_moments(project, pins, before.start_s)
+    if whole_days:
+        last = {name: {table: day_end(second, zone) for table, second in own.items()} for name, own in last.items()}
     found = []
     for name, own in sorted(sources.items()):
         still = before if name in live else month
@@ -119,6 +146,11 @@ def told_by(project: Project, period: Period, rows: Rows, pins: Pins) -> list[To
         first = min(row["start_s"] for row in own)
         found.append(Told(name, windows, first if not asked else max(first, asked)))
     return found
+
+
+def day_end(second: int, zone: ZoneInfo) -> int:
+    """Of the day that a moment ends."""
+    return day_span(local_day(second - 1, zone), zone).end_s
 
 
 def relied_on(row: Mapping[str, Any], last: Mapping[str, int], asked: bool) -> int:
