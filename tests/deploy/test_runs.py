@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.client import HTTPConnection
 from importlib.util import find_spec
 from pathlib import Path
@@ -90,15 +91,22 @@ def serving(kubelet: Kubelet, things: tuple[Thing, ...]) -> Iterator[list[str]]:
         process.wait(60)
 
 
-def answer(port: int, path: str, **headers: str) -> tuple[int, str]:
-    """As soon as it listens; a route that the server does not have yet is told from one that says no."""
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    text: str
+    cookie: str
+
+
+def answer(port: int, path: str, **headers: str) -> Answer:
+    """As soon as it listens."""
     end = time.monotonic() + START_S
     while True:
         link = HTTPConnection("127.0.0.1", port, timeout=60)
         try:
             link.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
             found = link.getresponse()
-            return found.status, found.read().decode()
+            return Answer(found.status, found.read().decode(), found.headers.get("set-cookie", "").partition(";")[0])
         except ConnectionRefusedError:
             assert time.monotonic() < end, "nobody listens"
         finally:
@@ -144,17 +152,16 @@ def test_on_postgresql_and_an_object_store(tmp_path: Path) -> None:
         assert not (tmp_path / "empty-project/.apportion/warehouse").exists()
         with serving(kubelet, things) as said:
             assert said == ["Open https://costs.example\n"]
-            asked = {"Host": "costs.example", "X_Forwarded_User": "ann", "X_Forwarded_Groups": "ml-vision"}
-            status, page = answer(port, "/?period=2026-10", **asked)
-            assert status == 200
-            assert "vision" in page
-            assert "speech" not in page
-            assert answer(port, "/", **{**asked, "Host": "10.1.2.3"})[0] == 400
+            told = {"Host": "costs.example", "X_Forwarded_User": "ann", "X_Forwarded_Groups": "ml-vision"}
+            come = answer(port, "/login", **told)
+            page = answer(port, "/?period=2026-10", Host="costs.example", Cookie=come.cookie)
+            assert (page.status, "vision" in page.text, "speech" in page.text) == (200, True, False)
+            assert answer(port, "/", Host="10.1.2.3").status == 400
             (container,) = in_server(things)["spec"]["containers"]
             for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
                 get = container[probe]["httpGet"]
                 headers = {header["name"]: header["value"] for header in get["httpHeaders"]}
-                assert answer(port, get["path"], **headers)[0] == (200 if HAS_SYNC else 404)
+                assert answer(port, get["path"], **headers).status == (200 if HAS_SYNC else 404)
 
 
 def test_on_a_volume_for_one_person(tmp_path: Path) -> None:
@@ -167,7 +174,7 @@ def test_on_a_volume_for_one_person(tmp_path: Path) -> None:
     with serving(kubelet, things) as said:
         link = re.fullmatch(r"Open http://127\.0\.0\.1:\d+(/login\?\S+)\n", said[-1])
         assert link
-        assert answer(port, link[1], Host=f"127.0.0.1:{port}")[0] in (200, 303)
+        assert answer(port, link[1], Host=f"127.0.0.1:{port}").status in (200, 303)
         (container,) = in_server(things)["spec"]["containers"]
         for probe in ("livenessProbe", "readinessProbe"):
             code, told = kubelet.run(in_server(things), *container[probe]["exec"]["command"])
