@@ -154,7 +154,7 @@ def test_on_postgresql_and_an_object_store(tmp_path: Path) -> None:
             assert said == ["Open https://costs.example\n"]
             told = {"Host": "costs.example", "X_Forwarded_User": "ann", "X_Forwarded_Groups": "ml-vision"}
             come = answer(port, "/login", **told)
-            page = answer(port, "/?period=2026-10", Host="costs.example", Cookie=come.cookie)
+            page = answer(port, "/?period=2026-10", **told, Cookie=come.cookie)
             assert (page.status, "vision" in page.text, "speech" in page.text) == (200, True, False)
             assert answer(port, "/", Host="10.1.2.3").status == 400
             (container,) = in_server(things)["spec"]["containers"]
