@@ -131,7 +131,7 @@ def test_what_is_copied_is_enough_for_the_whole_wheel(tmp_path: Path) -> None:
             (tmp_path / "build" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, tmp_path / "build" / name)
     command = [
-        BIN / "uv",
+        str(BIN / "uv"),
         "build",
         "--quiet",
         "--offline",

@@ -147,8 +147,8 @@ def test_on_postgresql_and_an_object_store(tmp_path: Path) -> None:
         kubelet = Kubelet(tmp_path, configs(things), SECRETS, (socket,))
         assert writable(kubelet, in_server(things)) == {"/project", "/tmp"}
         go_round(kubelet, things)
-        code, said = kubelet.run(in_cron(things), "apportion", "check")
-        assert code == 0, said
+        code, found = kubelet.run(in_cron(things), "apportion", "check")
+        assert code == 0, found
         assert not list((tmp_path / "empty-project").glob(".apportion/*.db"))
         assert not (tmp_path / "empty-project/.apportion/warehouse").exists()
         with serving(kubelet, things) as said:
