@@ -25,6 +25,8 @@ def why_not() -> str:
     """Why there can be no pod here; empty where there can."""
     if os.geteuid() or not shutil.which("unshare") or not shutil.which("setpriv"):
         return "no mount namespaces: only root may make them, with util-linux"
+    if not all(place.stat().st_mode & 0o005 == 0o005 for place in PROGRAMS):
+        return "no mount namespaces: the pods' user may not read this environment"
     done = subprocess.run(
         ["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False
     )
@@ -33,7 +35,7 @@ def why_not() -> str:
 
 @dataclass(frozen=True)
 class Kubelet:
-    """`claims` are folders by the names of volume claims; `secrets` and `configs` hold texts by object and key; `beside` is also visible to pods."""
+    """Volumes lie in `folder`; `configs` and `secrets` hold texts by object and key; `beside` is visible to pods, too."""
 
     folder: Path
     configs: Mapping[str, Mapping[str, str]]
