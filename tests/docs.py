@@ -102,8 +102,9 @@ def shared_demo() -> Path:
 
 
 def furnish(page: str, folder: Path, demo: Path | None) -> None:
-    """What a page may take for granted in its folder: the examples, and the demo project unless it makes one."""
-    shutil.copytree(ROOT / "examples", folder / "examples")
+    """What a page may take for granted in its folder: the examples, what is deployed, and the demo project unless it makes one."""
+    for name in ("examples", "deploy"):
+        shutil.copytree(ROOT / name, folder / name)
     if demo and reads_demo(page):
         shutil.copytree(demo, folder / "demo")
 

@@ -123,7 +123,7 @@ def test_the_room_says_what_it_owns(room: Path) -> None:
     assert (room / "README.md").exists()
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock", "requirements-uv.lock"])
+@pytest.mark.parametrize("name", sorted(path.name for path in ROOT.glob("requirements*.lock")))
 def test_the_lock_names_exact_versions_and_hashes_and_nothing_else(name: str) -> None:
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     requirement = re.compile(r"[a-z0-9._-]+(\[[a-z,-]+\])?==[^ ;]+( ; .+)? \\")

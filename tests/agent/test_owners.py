@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from apportion.sources.agent.looks import Clock, Seen
+from apportion.sources.agent.notes import noted
 from apportion.sources.agent.owners import Group, Place, group_of, owner_of
 from apportion.sources.agent.procfs import Processes, started_ticks, uid_of
 from tests.agent.worlds import LOGIN, POD, POD_UID, SLURM
@@ -47,6 +48,8 @@ GROUPS = {
         f"0::/../../../kubepods-burstable-pod{UNDERSCORED}.slice/cri-containerd-{CONTAINER}.scope\n",
         POD_GROUP,
     ),
+    "pod, cgroupfs, seen from one of its kind": (f"0::/../../pod{POD_UID}/{CONTAINER}\n", POD_GROUP),
+    "pod, cgroupfs, seen from one of another": (f"0::/../../../burstable/pod{POD_UID}/{CONTAINER}\n", POD_GROUP),
     "static pod": (f"0::/kubepods/pod{'0f' * 16}/{CONTAINER}\n", Group(pod="0f" * 16, container=CONTAINER)),
     "docker, cgroupfs": (f"0::/docker/{CONTAINER}\n", Group(container=CONTAINER)),
     "docker, systemd": (f"0::/system.slice/docker-{CONTAINER}.scope\n", Group(container=CONTAINER)),
@@ -58,6 +61,10 @@ GROUPS = {
     "a name that only looks like a job": ("0::/system.slice/job_4711.service\n", Group()),
     "a job inside a pod is the pod's": (f"0::/kubepods/pod{POD_UID}/{CONTAINER}/slurm/uid_0/job_1\n", POD_GROUP),
     "a pod inside a job is the job's": (f"0::/system.slice/slurmstepd.scope/job_4711/kubepods/pod{POD_UID}\n", JOB),
+    "people may name groups of their own, seen from a container": (
+        f"0::/../../../../user.slice/user-1003.slice/user@1003.service/kubepods/pod{POD_UID}\n",
+        Group(),
+    ),
     "people may name groups of their own": ("0::/user.slice/user-1003.slice/user@1003.service/slurm/job_1\n", Group()),
 }
 
@@ -97,6 +104,25 @@ def test_the_environment_counts_only_where_no_cgroup_speaks() -> None:
     assert dict(owner_of(replace(claims, cgroup=LOGIN), HERE).labels)["agent.by"] == "environment"
     assert owner_of(replace(claims, cgroup=SLURM), HERE).workload == "slurm/main/4711"
     assert owner_of(replace(claims, cgroup=LOGIN, job="99; rm"), HERE).workload == "host/n1/alice"
+
+
+def test_what_the_prolog_noted_counts_before_what_a_process_claims() -> None:
+    claims = replace(SOMEBODY, job="99", cluster="lab", noted="4711")
+    found = owner_of(replace(claims, cgroup=LOGIN), Place("n1"))
+    assert (found.workload, dict(found.labels)["agent.by"]) == ("slurm/lab/4711", "prolog")
+    assert owner_of(replace(claims, cgroup=POD), HERE).workload == f"k8s/main/{POD_UID}"
+
+
+def test_a_user_with_one_job_here_is_that_job(tmp_path: Path) -> None:
+    assert noted(tmp_path / "none", 1001) == {}
+    (tmp_path / "4711").write_text("1001 lab\n")
+    (tmp_path / ".4712").write_text("1001 lab\n")  # being written
+    (tmp_path / "17").write_text("0 lab\n")
+    assert noted(tmp_path, 1001) == {"noted": "4711", "cluster": "lab"}
+    assert noted(tmp_path, 100) == {}
+    assert noted(tmp_path, 0) == {}  # the node's own processes are nobody's job
+    (tmp_path / "4713").write_text("1001 lab\n")
+    assert noted(tmp_path, 1001) == {}
 
 
 def test_others_are_containers_users_or_unknown() -> None:

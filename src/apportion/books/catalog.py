@@ -254,9 +254,11 @@ class Evidence:
 
 
 def object_store() -> dict[str, str]:
-    """Credentials and region come from the usual AWS variables by themselves; the place of an S3-compatible store does not."""
+    """Credentials come from the usual AWS variables by themselves. The region does not, and Amazon would be asked for that of a bucket it does not have."""
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    return {"s3.endpoint": endpoint, "s3.force-virtual-addressing": "false"} if endpoint else {}
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or ("us-east-1" if endpoint else "")
+    place = {"s3.endpoint": endpoint, "s3.force-virtual-addressing": "false"} if endpoint else {}
+    return {**place, "s3.region": region} if region else place
 
 
 def kind_of(path: str) -> str:

@@ -69,7 +69,8 @@ class Seen:
     user: str
     cgroup: str = ""
     job: str = ""  # SLURM_JOB_ID of its environment
-    cluster: str = ""  # SLURM_CLUSTER_NAME of its environment
+    cluster: str = ""  # SLURM_CLUSTER_NAME of its environment, or the prolog's
+    noted: str = ""  # the job that Slurm's prolog noted of its user
 
 
 @dataclass(frozen=True, slots=True)

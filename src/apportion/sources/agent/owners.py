@@ -1,7 +1,7 @@
-r"""Whose process is it? A Slurm job, a pod or a container by its cgroup, else the job that its environment names, else its user.
+r"""Whose process is it? A Slurm job, a pod or a container by its cgroup, else the job that the prolog noted or its environment names, else its user.
 
 The cgroup is set by root and counts first. Its outermost name wins: below a pod or a job, and below `user.slice`, people may
-make groups of any name. The environment is the process' own, so it counts only where no cgroup says anything.
+make groups of any name. Root's prolog comes next. The environment is the process' own, so it counts only where nobody else says anything.
 
     /slurm/uid_1000/job_123/step_0/task_0                                     Slurm, cgroup v1
     /system.slice/slurmstepd.scope/job_123/step_0/user/task_0                 Slurm, cgroup v2
@@ -25,6 +25,8 @@ POD = re.compile(
 CONTAINER = re.compile(r"/(?:(?:docker|cri-containerd|crio|libpod)[-/])?([0-9a-f]{64})(?:\.scope)?(?=/|$)", re.ASCII)
 OWN_GROUPS = "/user.slice/"  # people may name what lies below it
 JOB = re.compile(r"\d{1,18}", re.ASCII)
+UP = re.compile(r"(?:/\.\.)+(?=/)")  # as an agent in a container sees others: upwards from its own group
+BESIDE = re.compile(r"/(?:burstable/|besteffort/)?pod")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Group:
 def group_of(cgroup: str) -> Group:
     """Of the text of /proc/PID/cgroup: a line for each hierarchy (v1), or one (v2)."""
     for line in cgroup.splitlines():
-        path = line.split(":", 2)[-1]
+        path = seen_from_host(line.split(":", 2)[-1])
         job, pod = SLURM.search(path), POD.search(path)
         if path.startswith(OWN_GROUPS) or not path.startswith("/"):
             continue
@@ -65,6 +67,15 @@ def group_of(cgroup: str) -> Group:
         if pod or container:
             return Group(pod=uid_of(pod[1]) if pod else "", container=container[1] if container else "")
     return Group()
+
+
+def seen_from_host(path: str) -> str:
+    """What lies above the agent and another pod alike is left out of the path, and that is `kubepods`."""
+    above = UP.match(path)
+    if not above:
+        return path
+    rest = path[above.end() :]
+    return f"/kubepods{rest}" if BESIDE.match(rest) else rest
 
 
 def uid_of(text: str) -> str:
@@ -85,8 +96,9 @@ def owner_of(seen: Seen | None, place: Place) -> Owner:
             f"container/{place.node}/{group.container[:12]}",
             labels(by="cgroup", node=place.node, user=seen.user, **{"container.id": group.container}),
         )
-    if JOB.fullmatch(seen.job):
-        return job_owner(seen.job, seen, place, "environment")
+    for job, by in ((seen.noted, "prolog"), (seen.job, "environment")):
+        if JOB.fullmatch(job):
+            return job_owner(job, seen, place, by)
     return Owner(f"host/{place.node}/{seen.user}", labels(by="user", node=place.node, user=seen.user))
 
 

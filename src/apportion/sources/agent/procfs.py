@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from apportion.sources.agent.looks import Clock, Seen
+from apportion.sources.agent.notes import NOTES, noted
 
 TICKS = os.sysconf("SC_CLK_TCK")
 ENVIRON = {b"SLURM_JOB_ID": "job", b"SLURM_CLUSTER_NAME": "cluster"}
@@ -18,6 +19,7 @@ class Processes:
     """Asked each look: a pid is read again only when it is another process by now."""
 
     root: Path = Path("/proc")
+    notes: Path = NOTES
     known: dict[int, Seen] = field(default_factory=dict)
 
     def of(self, pids: set[int], clock: Clock) -> dict[int, Seen]:
@@ -47,7 +49,7 @@ class Processes:
             uid,
             user_named(uid),
             (folder / "cgroup").read_text(encoding="utf-8", errors="replace"),
-            **environment(folder / "environ"),
+            **{**environment(folder / "environ"), **noted(self.notes, uid)},
         )
 
 
