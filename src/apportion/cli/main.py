@@ -34,6 +34,7 @@ from apportion.cli import (
     ingest,
     init,
     ledger,
+    mcp,
     methods,
     notify,
     plan,
@@ -93,6 +94,7 @@ COMMANDS = (
     erase,
     gc,
     agent,
+    mcp,
 )
 
 

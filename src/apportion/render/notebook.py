@@ -16,7 +16,7 @@ from apportion.render import backtest, cost, estimate, outlook, review, table  #
 from apportion.render.chart import Spec
 from apportion.render.drawn import drawn
 from apportion.render.figures import RIGHT, is_rounded, legible, readable, title_of, visible
-from apportion.render.sheet import Screen, Sheet, Table, sheet_of
+from apportion.render.sheet import Screen, Sheet, Table, held, sheet_of
 from apportion.reports.report import ARROW
 
 MOST = 60  # rows of a table that are shown
@@ -45,7 +45,7 @@ class Chart:
             import vl_convert  # noqa: PLC0415  # the extra `notebook`
         except ImportError:
             return ""
-        drawing: str = vl_convert.vegalite_to_svg(self.wide() | {"config": INK}, vl_version="6")
+        drawing: str = vl_convert.vegalite_to_svg(self.wide() | {"config": INK})
         return drawing.replace("<svg ", f'<svg role="img" aria-label="{safe(self.says)}" ', 1)
 
     def wide(self) -> Spec:
@@ -128,7 +128,7 @@ def safe(words: str) -> str:
 
 def arrow(value: object) -> pa.Table:
     """The rows of the first table and of those with the same columns, as in CSV."""
-    tables = sheet_of(value).tables
+    tables = sheet_of(value).tables or held(value).tables
     if not tables:
         return pa.table({})
     alike = [one for one in tables if one.columns == tables[0].columns]

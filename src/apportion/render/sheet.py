@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
 from decimal import Decimal
 from functools import singledispatch
+from pathlib import PurePath
 
 from apportion.model.currencies import is_money
 from apportion.model.money import plain
@@ -46,12 +47,17 @@ class Screen:
 @singledispatch
 def sheet_of(value: object) -> Sheet:
     """What there is to show of a verb's answer. Each kind has its own, registered where the kind is; of others, what they hold."""
+    return held(value)
+
+
+def held(value: object) -> Sheet:
+    """The fields of a value as one row, those that fit in a cell."""
     if not is_dataclass(value):
-        return Sheet(str(value), value=value)
-    held = {one.name: getattr(value, one.name) for one in fields(value)}
-    cells = {name: cell for name, cell in held.items() if isinstance(cell, str | int | Decimal | date)}
+        return Sheet("", value=value)
+    every = {one.name: getattr(value, one.name) for one in fields(value)}
+    cells = {name: cell for name, cell in every.items() if isinstance(cell, str | int | Decimal | date | PurePath)}
     columns = tuple(Column(name, name.replace("_", " ")) for name in cells)
-    row = tuple(str(cell) if isinstance(cell, bool) else cell for cell in cells.values())
+    row = tuple(str(cell) if isinstance(cell, bool | PurePath) else cell for cell in cells.values())
     return Sheet(f"{type(value).__name__}.", (Table(columns, (row,)),), value)
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+import pyarrow as pa
+
 from apportion.books.shapes import PLAN, StoredPlan
 from apportion.engine.bursts import Burst, bursts_of
 from apportion.engine.conversion import Conversion
@@ -14,6 +16,7 @@ from apportion.engine.price import Sampling
 from apportion.errors import Problem, ProjectError
 from apportion.model.money import for_reading, plain
 from apportion.model.result import Result
+from apportion.model.rows import MONEY
 from apportion.model.times import Period
 from apportion.policy.document import Policy
 from apportion.render.sheet import Sheet, Table, sheet_of
@@ -62,6 +65,12 @@ class Planned(Result):
     @property
     def pending(self) -> bool:
         return any(row.sign != " " for row in self.rows)
+
+    def to_arrow(self) -> pa.Table:
+        """What each owner owes as posted and as planned, unchanged ones, too."""
+        names = ("currency", "owner", "before", "after", "change")
+        kinds = dict.fromkeys(names[:2], pa.string()) | dict.fromkeys(names[2:], MONEY)
+        return pa.table({name: pa.array([getattr(row, name) for row in self.rows], kinds[name]) for name in names})
 
 
 def plan(
