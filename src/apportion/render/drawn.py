@@ -22,11 +22,12 @@ from apportion.render.chart import (
     stacked_days,
     waterfall,
 )
+from apportion.render.figures import legible
 from apportion.reports.capacity import PARTS
 from apportion.reports.estimate import Estimate
 from apportion.reports.forecast.made import Forecast
 from apportion.reports.report import Cell, Report
-from apportion.reports.sums import SIDES
+from apportion.reports.sums import SIDES, total
 from apportion.reports.words import shown
 
 Drawn = tuple[Spec, str]
@@ -59,11 +60,13 @@ def of_report(made: Report) -> Drawn | None:
 def amounts(made: Report, rows: list[Row], currency: str) -> Drawn | None:
     """A bar for each row, called by what stands in front of its amount."""
     first = NAMED.get(made.name, (made.columns[0].name,))
-    money = [(called(row, first), row.get("amount")) for row in rows]
+    money: dict[str, list[Decimal]] = {}
+    for row in rows:
+        if isinstance(amount := row.get("amount"), Decimal):
+            money.setdefault(called(row, first), []).append(amount)
+    sums = [(name, total(some)) for name, some in money.items()]
     values = [
-        {"name": name, "amount": number(amount), "shown": shown(amount, currency)}
-        for name, amount in money[:MOST]
-        if isinstance(amount, Decimal)
+        {"name": name, "amount": number(amount), "shown": shown(amount, currency)} for name, amount in sums[:MOST]
     ]
     if not values:
         return None
@@ -76,7 +79,7 @@ def amounts(made: Report, rows: list[Row], currency: str) -> Drawn | None:
 
 
 def called(row: Row, names: Sequence[str]) -> str:
-    return ", ".join(str(row[name]) for name in names if row[name])
+    return legible(", ".join(str(row[name]) for name in names if row[name]))
 
 
 def steps(made: Report, rows: list[Row], currency: str) -> Drawn:

@@ -7,7 +7,7 @@ Text is in the notebook's own colours, so that light and dark are both right. Th
 import html as markup
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -24,7 +24,13 @@ EXACT = "to_arrow() has"
 WIDTH = 640  # of a chart, in pixels
 LITE = "application/vnd.vegalite.v{}+json"
 INK: Spec = {
-    "axis": {"labelColor": "currentColor", "titleColor": "currentColor"},
+    "axis": {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "gridColor": "#88888844",
+        "domainColor": "#888888",
+        "tickColor": "#888888",
+    },
     "legend": {"labelColor": "currentColor"},
     "text": {"color": "currentColor"},
     "view": {"stroke": None},
@@ -71,12 +77,23 @@ def chart(value: object) -> Chart | None:
     return Chart(*found) if found else None
 
 
+def shortened(sheet: Sheet) -> Sheet:
+    """A tree of thousands of steps is for those who ask for all of it."""
+    return replace(sheet, notes=tuple(map(first_lines, sheet.notes)))
+
+
+def first_lines(note: str) -> str:
+    lines = note.split("\n")
+    left = len(lines) - MOST
+    return note if left <= 0 else "\n".join([*lines[:MOST], f"… {left:,} more lines; {EXACT} all of them"])
+
+
 def text(value: object) -> str:
-    return table.render(sheet_of(value), Screen(rows=MOST, exact=EXACT)).rstrip("\n")
+    return table.render(shortened(sheet_of(value)), Screen(rows=MOST, exact=EXACT)).rstrip("\n")
 
 
 def html(value: object) -> str:
-    sheet, found = sheet_of(value), chart(value)
+    sheet, found = shortened(sheet_of(value)), chart(value)
     return "\n".join(["<div>", *parts(sheet, found.svg() if found else ""), "</div>"])
 
 

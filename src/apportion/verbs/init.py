@@ -80,6 +80,8 @@ class Started(Result):
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
+    """What a project is called, from which day its first policy holds, and its currency and time zone."""
+
     name: str
     effective: date
     currency: str = "USD"

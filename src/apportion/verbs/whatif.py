@@ -13,6 +13,7 @@ from apportion.policy.document import Policy
 from apportion.policy.load import load_policy
 from apportion.render.chart import colours, dumbbell, number
 from apportion.render.drawn import Drawn, drawn
+from apportion.render.figures import legible
 from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.changes import Change, changes
 from apportion.reports.report import Column
@@ -160,10 +161,10 @@ def whatif_chart(made: Whatif) -> Drawn | None:
         return None
     values = [
         {
-            "owner": row.owner, "before": number(row.before), "after": number(row.after), "was": shown(row.before, row.currency),
+            "owner": legible(row.owner), "before": number(row.before), "after": number(row.after), "was": shown(row.before, row.currency),
             "then": shown(row.after, row.currency), "change": shown(row.change, row.currency),
         }
         for row in mine
     ]  # fmt: skip
-    names = [row.owner for row in mine]
+    names = [legible(row.owner) for row in mine]
     return dumbbell(values, colours(sorted(names)), names, mine[0].currency), f"{made.title} From the ring to the dot."

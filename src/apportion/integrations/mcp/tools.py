@@ -1,5 +1,6 @@
 """The read verbs as tools, one method each. Names, words and figures are the REST API's; what a caller may not see is not there."""
 
+from decimal import Decimal
 from itertools import islice
 from typing import Annotated, Any, Literal
 
@@ -10,6 +11,7 @@ from apportion.client.client import Client
 from apportion.client.estimates import EstimateWish
 from apportion.errors import ApportionError
 from apportion.integrations.mcp.answers import Answer, told
+from apportion.reports.words import counted, shown
 
 Said = Annotated[CallToolResult, Answer]
 Period = Annotated[
@@ -54,7 +56,7 @@ class Tools:
     def months(self, limit: Limit = 100) -> Said:
         """Which months are posted, whether each is open or closed, and what is posted in it."""
         found = rows(self.client.periods(), limit)
-        return told(f"{len(found)} months are posted.", {"months": found}, limit)
+        return told(f"{counted(len(found), 'month is', 'months are')} posted.", {"months": found}, limit)
 
     def report(
         self, name: Kind = "showback", period: Period = "", where: Where = (), by: str = "", limit: Limit = 100
@@ -78,13 +80,13 @@ class Tools:
     def run_cost(self, run: str, period: Month = "", limit: Limit = 100) -> Said:
         """What a job or run cost, with all its attempts: direct, idle, overhead, what others paid, and what is owed."""
         made = self.client.run(run, period)
-        sums = " and ".join(f"{one.owed} {one.currency}" for one in made.totals) or "nothing"
+        sums = " and ".join(shown(Decimal(one.owed), one.currency) for one in made.totals) or "nothing"
         return told(f"{made.run} cost {sums} ({made.status}).", made, limit)
 
     def estimate(self, job: Job, limit: Limit = 100) -> Said:
         """What a job would cost before it runs, cheaper ways to run it, and whether budgets and quotas hold it."""
         made = self.client.estimate(EstimateWish.model_validate(job.model_dump()))
-        return told(f"{made.estimate} would cost {made.team} {made.price} {made.currency}.", made, limit)
+        return told(f"{made.estimate} would cost {made.team} {shown(Decimal(made.price), made.currency)}.", made, limit)
 
     def prices(
         self,
@@ -108,7 +110,9 @@ class Tools:
     def anomalies(self, limit: Limit = 100) -> Said:
         """What is not as usual: spending, prices, idle, failures, the cost of an hour; with causes that add up to what it meant."""
         found = rows(self.client.anomalies(), limit)
-        return told(f"{len(found)} things are or were not as usual.", {"anomalies": found}, limit)
+        return told(
+            f"{counted(len(found), 'thing is or was', 'things are or were')} not as usual.", {"anomalies": found}, limit
+        )
 
     def advise(self, period: Month = "", kind: str = "", limit: Limit = 100) -> Said:
         """What was wasted, what acting on it would save, who can and how."""
@@ -123,7 +127,7 @@ class Tools:
     def budgets(self, period: Month = "", limit: Limit = 100) -> Said:
         """What is spent and left of each budget."""
         found = rows(self.client.budgets(period), limit)
-        return told(f"{len(found)} budgets hold.", {"budgets": found}, limit)
+        return told(f"{counted(len(found), 'budget holds', 'budgets hold')}.", {"budgets": found}, limit)
 
     def what_if(self, period: Month, prices: tuple[str, ...] = (), policy: str = "", limit: Limit = 100) -> Said:
         """Who would owe what in a posted month at other prices (such as h100=+10%) or by the text of another policy. Nothing changes.
@@ -141,7 +145,7 @@ class Tools:
     def search(self, text: str, limit: Limit = 100) -> Said:
         """Find teams, projects, users, pools, runs, postings, invoices and disputes by a part of their name or number."""
         found = self.client.find(text)
-        return told(f"{len(found.hits)} found for {text!r}.", found, limit)
+        return told(f"{counted(len(found.hits), 'hit')} for {text!r}.", found, limit)
 
     def policy(self, version: str = "") -> Said:
         """The agreed rules as text, in the version that is named or the newest. For those who see all teams."""
