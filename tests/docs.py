@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT))  # run as a script, too
 import apportion  # noqa: E402
 from apportion.verbs import methods  # noqa: E402
 from tests import warm  # noqa: E402
+from tests.notebook import playing  # noqa: E402
 from tests.snippets import FENCE, rewritten, shell, wrongs  # noqa: E402
 
 CLI_PAGE, METHODS_PAGE = ROOT / "docs/reference/cli.md", ROOT / "docs/reference/methods.md"
@@ -181,6 +182,10 @@ def main(wanted: list[str]) -> None:
     for page, text in ((CLI_PAGE, cli_page()), (METHODS_PAGE, methods_page()), (LIBRARY_PAGE, library_page())):
         page.write_text(text, encoding="utf-8")
         print("wrote", page.relative_to(ROOT))
+    if not wanted or "notebook" in wanted:
+        with tempfile.TemporaryDirectory() as scratch:
+            playing.write(Path(scratch))
+        print("wrote", playing.NOTEBOOK.relative_to(ROOT))
     texts = {path: path.read_text(encoding="utf-8") for path in PAGES if not wanted or path.stem in wanted}
     with tempfile.TemporaryDirectory() as scratch:
         demo = make_demo(Path(scratch)) if any(map(reads_demo, texts.values())) else None

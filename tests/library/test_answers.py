@@ -97,13 +97,14 @@ def test_a_list_is_a_tuple_of_values(answers: dict[str, Any]) -> None:
     assert answers["drafts"] == tuple(answers["drafts"])
 
 
+THIRD = Decimal("3.333333333333333333")
 NASTY = ("<script>alert(1)</script>", "a & b", "\u202eevil\u202c", 'x" onmouseover="1')
 
 
 def report(names: tuple[str, ...]) -> Report:
-    rows = tuple((name, Decimal(10) / 3) for name in names)
+    rows = tuple((name, THIRD) for name in names)
     columns = (Column("owner", names[0]), Column("amount", "amount", "money"))
-    section = Section("USD", Decimal(1), rows, ("", Decimal(10) / 3 * len(rows)))
+    section = Section("USD", Decimal(1), rows, ("", THIRD * len(rows)))
     return Report("showback", f"Of {names[0]}.", MONTH, columns, (section,), "", notes=names[:1])
 
 

@@ -26,6 +26,7 @@ def render(sheet: Sheet, screen: Screen) -> str:
         file=out,
         width=screen.width,
         force_terminal=screen.colour,
+        force_jupyter=False,  # text is text there, too
         no_color=not screen.colour,
         color_system="standard" if screen.colour else None,
         highlight=False,
