@@ -177,7 +177,7 @@ def test_the_roles_of_a_server_hold(small: Project, viewer: Told) -> None:
 
 def test_stdout_carries_the_protocol_alone(small: Project) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {

@@ -16,18 +16,29 @@ HASH = re.compile(r"\b[0-9a-f]{64}\b")  # a ledger's head differs from run to ru
 SHOWN = ("text/plain", "text/html")  # what readers see on the site; a chart is part of the page
 
 
+def kept() -> Any:
+    """As it is stored."""
+    return nbformat.v4.reads(NOTEBOOK.read_text(encoding="utf-8"))
+
+
 def played(folder: Path) -> Any:
     """The notebook as it comes out now, in a folder where nothing is yet."""
-    found = nbformat.read(NOTEBOOK, as_version=4)
+    found = kept()
     kernel = {"argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": "Python", "language": "python"}  # fmt: skip
     place = folder / ".kernels/kernels/python3"
     place.mkdir(parents=True)
     (place / "kernel.json").write_text(json.dumps(kernel), encoding="utf-8")
-    here = {"JUPYTER_PATH": str(folder / ".kernels"), "JUPYTER_RUNTIME_DIR": str(folder / ".runtime"), "IPYTHONDIR": str(folder / ".ipython")}
+    here = {
+        "JUPYTER_PATH": str(folder / ".kernels"),
+        "JUPYTER_RUNTIME_DIR": str(folder / ".runtime"),
+        "IPYTHONDIR": str(folder / ".ipython"),
+    }
     before = {name: os.environ.get(name) for name in here}
     os.environ.update(here)
     try:
-        NotebookClient(found, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+        NotebookClient(
+            found, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+        ).execute()
     finally:
         for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
@@ -41,7 +52,10 @@ def tidied(notebook: Any) -> Any:
         if cell.cell_type == "code":
             cell.metadata, cell.execution_count = {}, None
             cell.outputs = [output_of(one) for one in cell.outputs]
-    notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
+    notebook.metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
     return notebook
 
 
@@ -66,8 +80,8 @@ def text_of(output: Any) -> str:
 
 def code() -> str:
     """All of it as one program."""
-    return "\n\n".join(cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.cell_type == "code")
+    return "\n\n".join(cell.source for cell in kept().cells if cell.cell_type == "code")
 
 
 def write(folder: Path) -> None:
-    nbformat.write(played(folder), NOTEBOOK)
+    NOTEBOOK.write_text(nbformat.v4.writes(played(folder)) + "\n", encoding="utf-8")

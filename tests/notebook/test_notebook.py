@@ -17,15 +17,20 @@ def now(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_the_notebook_shows_what_it_prints(now: list[str]) -> None:
-    shown = playing.texts(nbformat.read(playing.NOTEBOOK, as_version=4))
+    shown = playing.texts(playing.kept())
     assert shown == now, "if the notebook is wrong: `make docs`"
     assert any(shown)
 
 
 def test_pages_and_charts_are_stored_with_it() -> None:
-    kept = nbformat.read(playing.NOTEBOOK, as_version=4)
+    kept = playing.kept()
     nbformat.validate(kept)
-    pages = [one.data["text/html"] for cell in kept.cells for one in cell.get("outputs", ()) if "text/html" in one.get("data", {})]
+    pages = [
+        one.data["text/html"]
+        for cell in kept.cells
+        for one in cell.get("outputs", ())
+        if "text/html" in one.get("data", {})
+    ]
     assert len(pages) >= 3
     assert sum(ET.fromstring(page).find(".//{http://www.w3.org/2000/svg}svg") is not None for page in pages) >= 3
     assert not [page for page in pages if "<script" in page]
@@ -34,6 +39,14 @@ def test_pages_and_charts_are_stored_with_it() -> None:
 @pytest.mark.long
 def test_the_code_is_typed(tmp_path: Path) -> None:
     (tmp_path / "tutorial.py").write_text(playing.code(), encoding="utf-8")
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", str(playing.ROOT / "pyproject.toml"), str(tmp_path / "tutorial.py")]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file",
+        str(playing.ROOT / "pyproject.toml"),
+        str(tmp_path / "tutorial.py"),
+    ]
     done = subprocess.run(command, cwd=playing.ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

@@ -37,7 +37,7 @@ class Cutter:
         return value
 
     def rows(self, given: list[Any]) -> list[Any]:
-        taken = []
+        taken: list[Any] = []
         for one in given:
             if self.room <= 0:
                 self.left_out += len(given) - len(taken)
