@@ -1,22 +1,29 @@
 """`make docs`: writes the references of the command line and of the methods from their own help, and brings the outputs that pages show up to date."""
 
+import ast
 import fcntl
+import inspect
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # run as a script, too
 
+import apportion  # noqa: E402
 from apportion.verbs import methods  # noqa: E402
 from tests import warm  # noqa: E402
+from tests.notebook import playing  # noqa: E402
 from tests.snippets import FENCE, rewritten, shell, wrongs  # noqa: E402
 
 CLI_PAGE, METHODS_PAGE = ROOT / "docs/reference/cli.md", ROOT / "docs/reference/methods.md"
+LIBRARY_PAGE = ROOT / "docs/reference/library.md"
 TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
 PAGES = [ROOT / "README.md", *TUTORIALS, *sorted((ROOT / "docs/how-to").glob("*.md"))]
 CLI_INTRO = """# The command line
@@ -33,6 +40,19 @@ Made by `make docs` from what `apportion methods METHOD` prints: formula, what a
 example as `apportion split` solves it. Amounts are in minor units; what a method does not read is a remark on how the problem came about.
 How a policy sets them: [the policy](policy.md).
 """
+
+
+LIBRARY_INTRO = """# The library
+
+Made by `make docs` from the functions themselves. `import apportion as ap`; each function is a verb of [the command line](cli.md).
+
+A value reads as its sentence and its table, at a prompt and in a notebook. `to_arrow()` has all its rows with every digit, `chart` is its chart as
+Vega-Lite or None. Where a month is not named, the newest that can be spoken of is meant.
+What is refused is an `ApportionError` with a code, a place and a hint.
+Most functions also take `step`, which is called with what is done, how far it is and of how much.
+How to work with it: [from Python](../how-to/use-it-from-python.md).
+"""
+UNSAID = {"step", "read", "gathering", "posted"}  # for faces that show progress, or see only a part
 
 
 class Verb(NamedTuple):
@@ -76,6 +96,44 @@ def listed(body: str) -> str:
         return " " + "; ".join(body.splitlines())
     items = re.findall(r"^(\S.*)\n  (.*)\n  (.*)$", body, re.MULTILINE)
     return "".join(f"\n  - {what}\n    `{problem}`: {outcome}" for what, problem, outcome in items)
+
+
+def library_page() -> str:
+    known = {name: getattr(apportion, name) for name in sorted(apportion.__all__, key=str.lower)}
+    parts = {name: (as_written(one) if inspect.isfunction(one) else fields_of(one)) for name, one in known.items()}
+    return LIBRARY_INTRO + "".join(
+        f"\n## {name}\n\n```text\n{parts[name] or name}\n```\n\n{inspect.getdoc(one)}\n" for name, one in known.items()
+    )
+
+
+def as_written(verb: Callable[..., object]) -> str:
+    """The signature as the source has it: no address, no module."""
+    made = ast.parse(textwrap.dedent(inspect.getsource(verb))).body[0]
+    assert isinstance(made, ast.FunctionDef)
+    given = made.args
+    first = len(given.args) - len(given.defaults)
+    given.defaults = [one for n, one in enumerate(given.defaults, first) if given.args[n].arg not in UNSAID]
+    given.args = [one for one in given.args if one.arg not in UNSAID]
+    kept = [one.arg not in UNSAID for one in given.kwonlyargs]
+    given.kw_defaults = [one for one, keep in zip(given.kw_defaults, kept, strict=True) if keep]
+    given.kwonlyargs = [one for one, keep in zip(given.kwonlyargs, kept, strict=True) if keep]
+    returns = f" -> {ast.unparse(made.returns)}" if made.returns else ""
+    text = f"{made.name}({ast.unparse(given)}){returns}"
+    for public, place in apportion._PLACES.items():
+        room, _, called = place.partition(":")
+        if called and verb.__module__ == f"apportion.{room}":
+            text = re.sub(rf"\b{called}\b", public, text)
+    return text
+
+
+def fields_of(kind: type) -> str:
+    if not is_dataclass(kind):
+        return ""
+    named = (
+        f"{one.name}{'' if one.default is MISSING and one.default_factory is MISSING else '=...'}"
+        for one in fields(kind)
+    )
+    return f"{kind.__name__}({', '.join(named)})"
 
 
 def headings(page: str) -> set[str]:
@@ -122,9 +180,13 @@ def reads_demo(page: str) -> bool:
 
 def main(wanted: list[str]) -> None:
     """All pages, or those whose names are given, such as `read-slurm`."""
-    for page, text in ((CLI_PAGE, cli_page()), (METHODS_PAGE, methods_page())):
+    for page, text in ((CLI_PAGE, cli_page()), (METHODS_PAGE, methods_page()), (LIBRARY_PAGE, library_page())):
         page.write_text(text, encoding="utf-8")
         print("wrote", page.relative_to(ROOT))
+    if not wanted or "notebook" in wanted:
+        with tempfile.TemporaryDirectory() as scratch:
+            playing.write(Path(scratch))
+        print("wrote", playing.NOTEBOOK.relative_to(ROOT))
     texts = {path: path.read_text(encoding="utf-8") for path in PAGES if not wanted or path.stem in wanted}
     with tempfile.TemporaryDirectory() as scratch:
         demo = make_demo(Path(scratch)) if any(map(reads_demo, texts.values())) else None

@@ -1,5 +1,6 @@
 """One restless world for all tests: as it was while October ran, and with October posted. Read only: whoever writes takes a copy."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ def posted(both: Both) -> Project:
 
 
 @pytest.fixture(scope="session")
-def found(posted: Project) -> list[Anomaly]:
+def found(posted: Project) -> Sequence[Anomaly]:
     return anomalies(posted, world.TODAY)
 
 

@@ -1,5 +1,6 @@
 """Five things that change in a world, each found as what it is: whose, since when, what it meant, and why. Sums are made here again from the postings."""
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -16,7 +17,7 @@ from tests.anomalies.conftest import Both
 DAYS = 28
 
 
-def of(found: list[Anomaly], kind: str, owner: str) -> Anomaly:
+def of(found: Sequence[Anomaly], kind: str, owner: str) -> Anomaly:
     [one] = [one for one in found if (one.kind, one.owner) == (kind, owner)]
     return one
 
@@ -43,7 +44,7 @@ def exact(amount: Fraction) -> Decimal:
     return Decimal(round(amount * 10**18)).scaleb(-18)
 
 
-def test_each_is_told_once_and_nothing_else(found: list[Anomaly]) -> None:
+def test_each_is_told_once_and_nothing_else(found: Sequence[Anomaly]) -> None:
     """What zebra left is idle, too."""
     told = {(one.kind, one.owner): one.began for one in found}
     assert told == {
@@ -59,14 +60,14 @@ def test_each_is_told_once_and_nothing_else(found: list[Anomaly]) -> None:
     assert {one.until for one in found} == {world.LAST}
 
 
-def test_causes_add_up_to_the_last_digit(found: list[Anomaly]) -> None:
+def test_causes_add_up_to_the_last_digit(found: Sequence[Anomaly]) -> None:
     for one in found:
         assert total(one.causes.values()) == one.meant, one.kind
         [section] = cause_report(one).sections
         assert section.bill == total(row[2] for row in section.rows if isinstance(row[2], Decimal)) == one.meant
 
 
-def test_what_more_spending_meant_is_the_difference_to_the_same_weekdays(found: list[Anomaly], both: Both) -> None:
+def test_what_more_spending_meant_is_the_difference_to_the_same_weekdays(found: Sequence[Anomaly], both: Both) -> None:
     one = of(found, "spend", "vision")
     usual, now = against(posted_by_day(both, team="vision"), world.SPEND, world.LAST)
     assert one.meant == exact(now - usual)
@@ -81,7 +82,7 @@ def test_what_more_spending_meant_is_the_difference_to_the_same_weekdays(found: 
     assert f"a day since {world.SPEND}, against" in one.sentence
 
 
-def test_a_price_is_the_bill_where_the_bill_grew(found: list[Anomaly]) -> None:
+def test_a_price_is_the_bill_where_the_bill_grew(found: Sequence[Anomaly]) -> None:
     one = of(found, "price", "l40s")
     assert next(iter(one.causes)) == "bill"
     assert 1.1 < one.now / one.before < 1.25
@@ -90,7 +91,7 @@ def test_a_price_is_the_bill_where_the_bill_grew(found: list[Anomaly]) -> None:
     assert one.leaders == ()
 
 
-def test_idle_is_a_share_of_the_pool(found: list[Anomaly], both: Both) -> None:
+def test_idle_is_a_share_of_the_pool(found: Sequence[Anomaly], both: Both) -> None:
     one = of(found, "idle", "a100")
     idle = against(posted_by_day(both, pool="a100", reason="idle"), world.IDLE, world.LAST)
     whole = against(posted_by_day(both, pool="a100", reason="idle|usage"), world.IDLE, world.LAST)
@@ -99,14 +100,14 @@ def test_idle_is_a_share_of_the_pool(found: list[Anomaly], both: Both) -> None:
     assert one.causes == {"unsold": one.meant}
 
 
-def test_failures_are_those_of_attempts_that_failed(found: list[Anomaly]) -> None:
+def test_failures_are_those_of_attempts_that_failed(found: Sequence[Anomaly]) -> None:
     one = of(found, "failures", "zebra")
     assert 0.4 < one.now < 0.6
     assert one.before < 0.12
     assert one.causes == {"failed": one.meant}
 
 
-def test_an_hour_costs_more_where_it_is_of_a_dearer_pool(found: list[Anomaly]) -> None:
+def test_an_hour_costs_more_where_it_is_of_a_dearer_pool(found: Sequence[Anomaly]) -> None:
     one = of(found, "unit cost", "zebra")
     assert next(iter(one.causes)) == "mix"
     assert one.unit == "GPU-hour"
@@ -129,7 +130,7 @@ def test_the_running_month_is_estimated_and_says_so(both: Both) -> None:
     assert one.id == later.id
 
 
-def test_the_report_has_a_row_each_and_says_what_to_do(found: list[Anomaly]) -> None:
+def test_the_report_has_a_row_each_and_says_what_to_do(found: Sequence[Anomaly]) -> None:
     made = anomaly_report(found)
     assert made.title == "6 things are not as usual."
     assert len(made.sections[0].rows) == 6
@@ -138,7 +139,7 @@ def test_the_report_has_a_row_each_and_says_what_to_do(found: list[Anomaly]) -> 
 
 
 @pytest.mark.parametrize("kind", ["price", "idle"])
-def test_what_is_of_a_pool_names_no_team(found: list[Anomaly], kind: str) -> None:
+def test_what_is_of_a_pool_names_no_team(found: Sequence[Anomaly], kind: str) -> None:
     for one in (one for one in found if one.kind == kind):
         assert one.team == ""
         assert not [team for team in ("vision", "speech", "zebra") if team in repr(one)]

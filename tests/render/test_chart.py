@@ -28,6 +28,7 @@ CALLED: dict[str, tuple[Any, ...]] = {
     "banded": (
         [{"day": "01", "amount": 1.0, "low": 1.0, "high": 1.0, "known": True, "shown": "1.00 USD"}], "#0072b2", "USD", 9.0,
     ),
+    "bars": ([{"name": "vision", "amount": 3.5, "shown": "3.50 USD"}], PALETTE, "USD"),
     "waterfall": (STEPS, (0, 2), "USD"),
     "dumbbell": (
         [{"owner": "vision", "before": 1.0, "after": 2.0, "was": "1.00", "then": "2.00", "change": "+1.00"}], PALETTE, ["vision"], "USD",

@@ -5,11 +5,10 @@ from decimal import Decimal
 from pathlib import Path
 
 import apportion
-from apportion.cli.check import check_sheet
 from apportion.model.times import parse_period
 from apportion.reports.sums import grouped, total
 from apportion.verbs.brought import brought
-from apportion.verbs.check import check
+from apportion.verbs.check import check, check_sheet
 from apportion.verbs.health import Freshness, health, title_of, unmapped
 from apportion.verbs.project import Project
 from tests.web import world

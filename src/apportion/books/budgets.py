@@ -15,13 +15,14 @@ from apportion.books.database import reading, writing
 from apportion.books.failures import spoken
 from apportion.books.shapes import Finding
 from apportion.model.money import plain
+from apportion.model.result import Result
 
 DEED = "budget"
 TOLD = ("seq", "team", "project", "since", "currency", "amount", "why", "who", "at_s")
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+@dataclass(frozen=True, slots=True, repr=False)
+class Budget(Result):
     """`amount` a month, from the month `since` on until another one begins; 0 ends it. Without `project` it is the team's as a whole."""
 
     team: str

@@ -8,6 +8,7 @@ proof against a forger: that is what the SHA-256 of every file and the ledger's 
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from functools import cache
 from itertools import groupby
@@ -44,7 +45,10 @@ def calculator() -> duckdb.DuckDBPyConnection:
 def query(sql: str, rows: pa.Table) -> pa.Table:
     """`sql` over `rows`."""
     cursor = calculator().cursor()
-    cursor.execute("set enable_progress_bar = false")  # where it has one, it prints it among what we print
+    with suppress(
+        duckdb.InvalidInputException
+    ):  # a notebook that cannot draw one has none, and DuckDB refuses to hear of it
+        cursor.execute("set enable_progress_bar = false")  # where it has one, it prints it among what we print
     cursor.register("rows", rows)
     try:
         return cursor.execute(sql).to_arrow_table()

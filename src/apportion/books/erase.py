@@ -24,6 +24,7 @@ from apportion.books.publish import publish, published
 from apportion.books.rewrite import rewrite
 from apportion.books.tables import EVIDENCE
 from apportion.errors import BooksError
+from apportion.model.result import Result
 from apportion.model.times import parse_period
 
 FACTS = ("path", "sha256", "rows", "control", "content")
@@ -31,8 +32,8 @@ NOW = 2**62  # whatever its age: no writer is under way
 Done = tuple[Commit, list[dict[str, Any]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Erased:
+@dataclass(frozen=True, slots=True, repr=False)
+class Erased(Result):
     """How many values of each table hold a name that is to go; `number` is that of the erasure, 0 where none was made.
 
     `left` are values that keep a name, by table: ids, what rules tell things apart by, and what was posted before there were tokens.

@@ -21,6 +21,7 @@ from apportion.books.publish import versions
 from apportion.books.shapes import Finding
 from apportion.errors import BooksError
 from apportion.model.money import plain
+from apportion.model.result import Result
 
 DEED = "pledge"
 RESERVE, LEND = "reserve", "lend"
@@ -58,8 +59,8 @@ class Entry:
         return f"{self.team}/{self.project}" if self.project else self.team
 
 
-@dataclass(frozen=True, slots=True)
-class Pledge:
+@dataclass(frozen=True, slots=True, repr=False)
+class Pledge(Result):
     """What was set aside or lent, as it stands: `ended` is what it came to, where it is over."""
 
     number: int

@@ -14,13 +14,14 @@ from apportion.books.database import reading, writing
 from apportion.books.failures import spoken
 from apportion.books.shapes import Beside
 from apportion.errors import BooksError
+from apportion.model.result import Result
 
 DEED = "draft"
 OPEN, ADOPTED, DROPPED = "open", "adopted", "dropped"
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+@dataclass(frozen=True, slots=True, repr=False)
+class Proposal(Result):
     """`base` is what it was drawn up from: the version of the policy, and the SHA-256 of its file, in one word."""
 
     number: int

@@ -7,6 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from apportion.model.result import Result
+
 PLAN, CORRECTION, CREDIT, RECLASS, CLOSE = "plan", "correction", "credit", "reclass", "close"  # kinds of runs
 COMPUTED = (PLAN, CORRECTION)  # from evidence; the others are decided by people
 TRANSFERS = (CREDIT, RECLASS)
@@ -145,8 +147,8 @@ class DisputeNote:
     run_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Dispute:
+@dataclass(frozen=True, slots=True, repr=False)
+class Dispute(Result):
     """What is doubted: `kind` is posting, job or statement. `evidence` is what `explain` said when it was opened, as JSON, at `head`.
 
     `key` is what finds it in the books: a posting's key, or a job's workloads. `part` says that only `amount` of it is doubted, not all of it.

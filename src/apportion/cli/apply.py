@@ -19,23 +19,15 @@ def apply(
     Posts the differences to what is posted. Refused if inputs, policy or ledger moved since the plan.
     """
     from apportion.render.sheet import Sheet
-    from apportion.reports.words import counted
     from apportion.verbs.apply import apply as post
+    from apportion.verbs.apply import said
     from apportion.verbs.world import known_periods, pins_of
 
     project = call.project()
     done = [post(project, period, run_id, call.bar) for period in call.months(known_periods(project, pins_of(project)))]
-    lines = [
-        f"Posted {counted(one.entries, 'entry', 'entries')} for {one.period}."
-        if one.posted and one.booked == one.period
-        else f"{one.period} is closed: posted {counted(one.entries, 'entry', 'entries')} as a correction of it in {one.booked}."
-        if one.posted
-        else f"Nothing to post for {one.period}: this plan is posted already."
-        for one in done
-    ]
     value = done[0] if len(done) == 1 else {"runs": done}
     talk = (f"Next: apportion {call.flag}report showback --period {done[0].booked}",)
-    return Answer(Sheet("\n".join(lines), value=value, notes=(f"ledger head {done[-1].head}",)), talk)
+    return Answer(Sheet("\n".join(map(said, done)), value=value, notes=(f"ledger head {done[-1].head}",)), talk)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -17,16 +17,10 @@ def audit(
 
     Notes are chained like the ledger; `verify` finds one that was changed or taken out.
     """
-    from apportion.model.times import instant_text
-    from apportion.render.sheet import Sheet, Table
-    from apportion.reports.report import Column
-    from apportion.reports.words import counted
+    from apportion.render.sheet import sheet_of
     from apportion.verbs.audit import audit as listed
 
-    notes = listed(call.project(), what or ())
-    columns = tuple(Column(name, name) for name in ("when", "who", "what", "why", "detail"))
-    rows = tuple((instant_text(note.at_s), note.who, note.what, note.why, note.detail) for note in notes)
-    return Answer(Sheet(f"{counted(len(notes), 'change')} of the books.", (Table(columns, rows),), {"notes": notes}))
+    return Answer(sheet_of(listed(call.project(), what or ())))
 
 
 def add_to(app: typer.Typer) -> None:

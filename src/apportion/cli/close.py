@@ -1,13 +1,10 @@
 """`apportion close`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from apportion.cli.verb import FAILED, OK, Answer, Call, verb
-
-if TYPE_CHECKING:
-    from apportion.verbs.project import Project
 
 
 def close(
@@ -21,16 +18,17 @@ def close(
 
     From then on nothing is posted in it; what comes late is corrected in the next open month.
     """
-    from apportion.render.sheet import Sheet, Table
+    from apportion.render.sheet import Sheet, Table, sheet_of
     from apportion.reports.report import Column
     from apportion.reports.words import counted
     from apportion.verbs.close import close as shut
     from apportion.verbs.close import next_to_close
+    from apportion.verbs.months import months
     from apportion.verbs.periods import one
 
     project = call.project()
     if list_:
-        return listed(project)
+        return Answer(sheet_of(months(project)))
     period = one(call.months(next_to_close(project), "run `apportion apply` first"), "close")
     done = shut(project, period, override, call.bar)
     against = done.against
@@ -69,32 +67,6 @@ def close(
     )
     sheet = Sheet(title, (Table(columns, rows),) if rows else (), value, (f"ledger head {head}",))
     return Answer(sheet, talk, OK if done.closed else FAILED)
-
-
-def listed(project: "Project") -> Answer:
-    from apportion.render.sheet import Sheet, Table
-    from apportion.reports.report import Column
-    from apportion.reports.words import counted, shown
-    from apportion.verbs.months import months
-
-    found = list(months(project))
-    columns = (
-        Column("period", "month"),
-        Column("status", "status"),
-        Column("day", "closed, or can be from"),
-        Column("posted", "posted"),
-        Column("corrections", "corrections", "count"),
-        Column("invoices", "invoices", "count"),
-        Column("why", "closed although", quiet=True),
-    )
-    rows = tuple(
-        (
-            month.period, month.status, month.day, ", ".join(shown(amount, currency) for currency, amount in month.amounts.items()),
-            month.corrections, month.invoices, month.why or None,
-        )
-        for month in found
-    )  # fmt: skip
-    return Answer(Sheet(f"{counted(len(found), 'month')}.", (Table(columns, rows),), {"months": found}))
 
 
 def add_to(app: typer.Typer) -> None:

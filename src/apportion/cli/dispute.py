@@ -1,8 +1,7 @@
 """`apportion dispute`: open, say, list, show, settle."""
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,8 +9,6 @@ from apportion.cli.verb import Answer, Call, verb
 from apportion.errors import ProjectError
 
 if TYPE_CHECKING:
-    from apportion.books.shapes import Dispute
-    from apportion.render.sheet import Sheet
     from apportion.verbs.dispute import Settlement
 
 Number = Annotated[int, typer.Argument(metavar="NUMBER", help="The dispute's number.")]
@@ -44,7 +41,7 @@ def open_(
 
     Kept with what `explain` says of it now and the ledger's head.
     """
-    from apportion.verbs.dispute import Doubt, open_dispute
+    from apportion.verbs.dispute import Doubt, dispute_list, open_dispute
     from apportion.verbs.periods import one
     from apportion.verbs.report import posted_periods
 
@@ -53,16 +50,17 @@ def open_(
     done = open_dispute(project, period, Doubt(what, why, amount), call.bar)
     also = (f"{what} is also {', '.join(done.also)}: ask for that by its full name.",) if done.also else ()
     next_step = f"Next: apportion {call.flag}dispute say {done.dispute.number} TEXT, or dispute settle"
-    return Answer(list_sheet((done.dispute,), f"Dispute {done.dispute.number} is open."), (*also, next_step))
+    return Answer(dispute_list((done.dispute,), f"Dispute {done.dispute.number} is open."), (*also, next_step))
 
 
 def say(
     call: Call, number: Number, text: Annotated[str, typer.Argument(metavar="TEXT", help="What there is to say.")]
 ) -> Answer:
     """Add to a dispute's thread."""
+    from apportion.render.sheet import sheet_of
     from apportion.verbs.dispute import say as add
 
-    return Answer(thread_sheet(add(call.project(), number, text)))
+    return Answer(sheet_of(add(call.project(), number, text)))
 
 
 def list_(
@@ -72,16 +70,15 @@ def list_(
     ] = "",
 ) -> Answer:
     """List disputes, of all months unless one is named."""
-    from apportion.reports.words import counted
+    from apportion.render.sheet import sheet_of
     from apportion.verbs.dispute import disputes
 
-    found = disputes(call.project(), call.period or "", status)
-    return Answer(list_sheet(found, f"{counted(len(found), 'dispute')}."))
+    return Answer(sheet_of(disputes(call.project(), call.period or "", status)))
 
 
 def show(call: Call, number: Number) -> Answer:
     """Show a dispute: its thread, its evidence and how it ended."""
-    from apportion.verbs.dispute import dispute
+    from apportion.verbs.dispute import dispute, thread_sheet
 
     return Answer(thread_sheet(dispute(call.project(), number), evidence=True))
 
@@ -92,12 +89,13 @@ def settle(call: Call, number: Number, end: End) -> Answer:
     What is posted for it balances and is booked in the disputed month while that is open, else in the next open one. A dispute is settled once.
     """
     from apportion.cli.transfers import transfer_sheet
+    from apportion.render.sheet import sheet_of
     from apportion.verbs.dispute import settle as decide
 
     project = call.project()
     done = decide(project, number, settlement(end))
     if done.posted is None:
-        return Answer(thread_sheet(done.dispute))
+        return Answer(sheet_of(done.dispute))
     title = f"Dispute {number} is {done.dispute.status}: booked in {done.booked}."
     return Answer(transfer_sheet(project, title, done, done.posted.run_id))
 
@@ -117,48 +115,6 @@ def settlement(end: End) -> "Settlement":
     if end.credit:
         return Settlement("credited", end.why, end.sponsor, end.credit, end.approver)
     return Settlement("reclassed", end.why, end.reclass, approver=end.approver)
-
-
-def list_sheet(found: "Sequence[Dispute]", title: str) -> "Sheet":
-    from apportion.render.sheet import Sheet, Table
-    from apportion.reports.report import Column
-    from apportion.reports.words import shown
-
-    names = ("number", "status", "period", "what", "owner", "amount", "why")
-    rows = tuple(
-        (str(one.number), one.status, one.period, f"{one.kind} {one.name}", one.owner, shown(one.amount, one.currency), one.notes[0].text)
-        for one in found
-    )  # fmt: skip
-    return Sheet(title, (Table(tuple(Column(name, name) for name in names), rows),), {"disputes": found})
-
-
-def thread_sheet(found: "Dispute", *, evidence: bool = False) -> "Sheet":
-    import json
-
-    from apportion.model.times import instant_text
-    from apportion.render.sheet import Sheet, Table
-    from apportion.reports.report import Column
-    from apportion.reports.words import shown
-
-    names = ("when", "who", "status", "text", "run")
-    rows = tuple((instant_text(one.at_s), one.who, one.status, one.text, one.run_id or None) for one in found.notes)
-    what = f"{shown(found.amount, found.currency)} of {found.kind} {found.name} in {found.period}"
-    title = f"Dispute {found.number} is {found.status}: {what}, owed by {found.owner}."
-    said = json.loads(found.evidence)
-    notes = (said["title"], "\n".join(drawn(said["steps"])), f"as explained at ledger head {found.head}")
-    return Sheet(
-        title,
-        (Table(tuple(Column(name, name, quiet=name == "run") for name in names), rows),),
-        found,
-        notes if evidence else (),
-    )
-
-
-def drawn(nodes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    from apportion.verbs.explaining.story import drawn as draw
-    from apportion.verbs.explaining.story import revived
-
-    yield from draw(tuple(map(revived, nodes)))
 
 
 def add_to(app: typer.Typer) -> None:

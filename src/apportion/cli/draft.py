@@ -1,17 +1,11 @@
 """`apportion draft`: propose, list, show, adopt, drop; and rules to start from."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from apportion.cli.verb import Answer, Call, verb
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from apportion.books.proposals import Proposal
-    from apportion.render.sheet import Sheet
 
 Number = Annotated[int, typer.Argument(metavar="NUMBER", help="The draft's number.")]
 
@@ -22,13 +16,13 @@ def propose(
     why: Annotated[str, typer.Option(metavar="TEXT", help="Why it is wanted.")],
 ) -> Answer:
     """Keep a draft of the policy, for others to look at."""
+    from apportion.verbs.draft import draft_list, read_text
     from apportion.verbs.draft import propose as keep
-    from apportion.verbs.draft import read_text
 
     made = keep(call.project(), read_text(file), why)
     number = made.number
     talk = f"Next: apportion {call.flag}whatif --draft {number}   |   apportion {call.flag}draft adopt {number}"
-    return Answer(list_sheet((made,), f"Draft {number} is open."), (talk,))
+    return Answer(draft_list((made,), f"Draft {number} is open."), (talk,))
 
 
 def list_(
@@ -36,11 +30,10 @@ def list_(
     status: Annotated[str, typer.Option(metavar="STATUS", help="Only those: open, adopted or dropped.")] = "",
 ) -> Answer:
     """List drafts."""
-    from apportion.reports.words import counted
+    from apportion.render.sheet import sheet_of
     from apportion.verbs.draft import drafts
 
-    found = drafts(call.project(), status)
-    return Answer(list_sheet(found, f"{counted(len(found), 'draft')}."))
+    return Answer(sheet_of(drafts(call.project(), status)))
 
 
 def show(call: Call, number: Number) -> Answer:
@@ -61,18 +54,20 @@ def adopt(call: Call, number: Number) -> Answer:
     Refused if the file changed since the draft was drawn up.
     """
     from apportion.verbs.draft import adopt as take
+    from apportion.verbs.draft import draft_list
 
     done = take(call.project(), number)
-    return Answer(list_sheet((done,), f"Draft {number} is the policy now."), (f"Next: apportion {call.flag}plan",))
+    return Answer(draft_list((done,), f"Draft {number} is the policy now."), (f"Next: apportion {call.flag}plan",))
 
 
 def drop(
     call: Call, number: Number, why: Annotated[str, typer.Option(metavar="TEXT", help="Why it is not wanted.")] = ""
 ) -> Answer:
     """End a draft without adopting it."""
+    from apportion.verbs.draft import draft_list
     from apportion.verbs.draft import drop as end
 
-    return Answer(list_sheet((end(call.project(), number, why),), f"Draft {number} is dropped."))
+    return Answer(draft_list((end(call.project(), number, why),), f"Draft {number} is dropped."))
 
 
 def facets(call: Call) -> Answer:  # noqa: ARG001 - the same for every project
@@ -83,18 +78,6 @@ def facets(call: Call) -> Answer:  # noqa: ARG001 - the same for every project
     from apportion.verbs.draft import facet_rules
 
     return Answer(text=facet_rules())
-
-
-def list_sheet(found: "Sequence[Proposal]", title: str) -> "Sheet":
-    from apportion.model.times import instant_text
-    from apportion.render.sheet import Sheet, Table
-    from apportion.reports.report import Column
-
-    names = ("number", "status", "when", "who", "base", "why")
-    rows = tuple(
-        (str(one.number), one.status, instant_text(one.at_s), one.who, one.base_version[:12], one.why) for one in found
-    )
-    return Sheet(title, (Table(tuple(Column(name, name) for name in names), rows),), {"drafts": found})
 
 
 def add_to(app: typer.Typer) -> None:

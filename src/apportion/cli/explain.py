@@ -1,14 +1,10 @@
 """`apportion explain`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from apportion.cli.verb import Answer, Call, verb
-
-if TYPE_CHECKING:
-    from apportion.render.sheet import Sheet
-    from apportion.verbs.explain import Explanation
 
 
 def explain(
@@ -24,6 +20,7 @@ def explain(
 
     Computes it again from cost lines and usage and walks to price, weights, policy line and rounding step; exits 5 if the record is not what they say.
     """
+    from apportion.render.sheet import sheet_of
     from apportion.verbs.explain import explain as ask
     from apportion.verbs.periods import one
     from apportion.verbs.report import posted_periods
@@ -32,17 +29,7 @@ def explain(
     period = one(call.months(posted_periods(project), "give --period, or run `apportion apply` first"), "explain")
     found = ask(project, what, period, call.bar)
     also = (f"{what} is also {', '.join(found.also)}: ask for that by its full name.",) if found.also else ()
-    return Answer(explain_sheet(found), also)
-
-
-def explain_sheet(found: "Explanation") -> "Sheet":
-    from apportion.render.sheet import Sheet
-    from apportion.verbs.explaining.story import drawn
-
-    tree = "\n".join(drawn(found.steps))
-    return Sheet(
-        found.title, value=found, notes=(tree, f"policy {found.policy}, {found.basis}   ledger head {found.head}")
-    )
+    return Answer(sheet_of(found), also)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from apportion.render.sheet import Sheet
-    from apportion.verbs.ingest import Ingested
     from apportion.verbs.trial import Trial
 
 
@@ -33,6 +32,7 @@ def ingest(
     """Read usage and bills into the books; safe to repeat."""
     import time
 
+    from apportion.render.sheet import sheet_of
     from apportion.verbs.ingest import ingest as read
     from apportion.verbs.reserve import ended_since
 
@@ -44,8 +44,8 @@ def ingest(
     done = read(project, sources or [], periods, call.bar)
     if not done:
         hint = f"apportion.toml names no source yet: add a [[sources]] stanza, then run `apportion {call.flag}ingest` again."
-        return Answer(ingest_sheet(done), (hint,))
-    return Answer(ingest_sheet(done), (*ended_since(project, begun_s), f"Next: apportion {call.flag}plan"))
+        return Answer(sheet_of(done), (hint,))
+    return Answer(sheet_of(done), (*ended_since(project, begun_s), f"Next: apportion {call.flag}plan"))
 
 
 def try_out(call: Call, sources: list[str], file: Path) -> Answer:
@@ -100,42 +100,6 @@ def trial_sheet(done: "Trial") -> "Sheet":
 
 def in_words(labels: "Mapping[str, str]") -> str:
     return ", ".join(f"{name}={value}" for name, value in labels.items())
-
-
-def ingest_sheet(done: "list[Ingested]") -> "Sheet":
-    from apportion.render.sheet import Sheet, Table
-    from apportion.reports.report import Column
-    from apportion.reports.words import counted
-
-    columns = (
-        Column("source", "source"),
-        Column("deliveries", "deliveries", "count"),
-        Column("changed", "new", "count"),
-        Column("rows", "rows", "count"),
-        Column("replaced", "replaced", "count"),
-        Column("quarantined", "quarantined", "count"),
-        Column("problems", "problems", "count"),
-    )
-    rows = tuple(
-        (
-            one.source,
-            one.deliveries,
-            one.changed,
-            sum(one.rows.values()),
-            sum(one.replaced.values()),
-            one.quarantined,
-            len(one.problems),
-        )
-        for one in done
-    )
-    new = sum(one.changed for one in done)
-    what = f"{counted(new, 'delivery', 'deliveries')} new" if new else "nothing was new"
-    problems = [problem for one in done for problem in one.problems]
-    notes = tuple(f"{problem.where}: {problem.message} [{problem.code}]" for problem in problems[:5])
-    more = (f"... and {len(problems) - 5} more problems: apportion check lists them",) if len(problems) > 5 else ()
-    return Sheet(
-        f"Read {counted(len(done), 'source')}: {what}.", (Table(columns, rows),), {"sources": done}, (*notes, *more)
-    )
 
 
 def add_to(app: typer.Typer) -> None:

@@ -1,16 +1,12 @@
 """`apportion ledger`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from apportion.cli.report import Which
 from apportion.cli.verb import BROKEN, OK, Answer, Call, Form, verb
-
-if TYPE_CHECKING:
-    from apportion.render.sheet import Sheet
-    from apportion.verbs.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +30,7 @@ def ledger(call: Call, which: Which, runs: Runs, length: Length) -> Answer:
 
     What they come to is of all that match. Each link that is shown is hashed again; exits 5 if one does not hold. CSV and JSON have every field.
     """
+    from apportion.render.sheet import sheet_of
     from apportion.verbs.ledger import Only, ledger_csv
     from apportion.verbs.ledger import ledger as listed
     from apportion.verbs.report import posted_periods
@@ -46,29 +43,7 @@ def ledger(call: Call, which: Which, runs: Runs, length: Length) -> Answer:
     code = BROKEN if made.leaf.broken else OK
     if call.form == Form.csv:
         return Answer(talk=more, code=code, text="".join(ledger_csv([made.leaf.rows])))
-    return Answer(ledger_sheet(made, project.books.head()), more, code)
-
-
-def ledger_sheet(made: "Ledger", head: str) -> "Sheet":
-    from apportion.render.sheet import Sheet
-    from apportion.reports.words import counted
-    from apportion.verbs.ledger import FIELDS, SIDE, posting_table
-
-    leaf, broken = made.leaf, made.leaf.broken
-    links = "Every link of these holds."
-    if broken:
-        links = f"{counted(len(broken), 'link')} of these broken, the first at {broken[0]}: run `apportion verify`."
-    value = {
-        "title": made.title,
-        "count": made.sum.count,
-        "amounts": made.sum.amounts,
-        "facets": made.sum.facets,
-        "rows": leaf.rows.select(FIELDS).to_pylist(),
-        "next": leaf.next,
-        "broken": broken,
-        "head": head,
-    }
-    return Sheet(made.title, (posting_table(leaf.rows),), value, (SIDE, links, f"ledger head {head}"))
+    return Answer(sheet_of(made), more, code)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -34,6 +34,7 @@ from apportion.cli import (
     ingest,
     init,
     ledger,
+    mcp,
     methods,
     notify,
     plan,
@@ -97,6 +98,7 @@ COMMANDS = (
     erase,
     gc,
     agent,
+    mcp,
 )
 
 

@@ -1,6 +1,6 @@
 """`apportion report`: one command for each report, of the record or of what is computed again."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -113,23 +113,14 @@ def adjustments(
 
     Credits and moves of all months, newest first, and the adjustments of the month's policy.
     """
-    from apportion.render.sheet import Sheet
+    from apportion.render.sheet import sheet_of
     from apportion.verbs.adjustments import adjustments as listed
-    from apportion.verbs.adjustments import agreed_table, once_table
     from apportion.verbs.periods import one
     from apportion.verbs.report import posted_periods
 
     project = call.project()
     made = listed(project, one(call.months(posted_periods(project)), "report adjustments"), team)
-    agreed = agreed_table(made)
-    names = [column.name for column in agreed.columns]
-    value = {
-        "title": made.title,
-        "period": made.period,
-        "once": [{**asdict(one.transfer), "booked": one.run.period, "kind": one.run.kind} for one in made.once],
-        "agreed": [dict(zip(names, row, strict=True)) for row in agreed.rows],
-    }
-    return Answer(Sheet(made.title, (once_table(made), agreed), value))
+    return Answer(sheet_of(made))
 
 
 class Part(StrEnum):

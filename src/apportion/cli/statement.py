@@ -10,6 +10,8 @@ import typer
 from apportion.cli.verb import Answer, Call, verb
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from apportion.reports.statement.shape import Statement
 
 
@@ -69,7 +71,7 @@ def statement(
     return Answer(text="\n".join(render(made, kind).decode() for made in found))
 
 
-def written(call: Call, found: "list[Statement]", form: str, folder: Path) -> Answer:
+def written(call: Call, found: "Sequence[Statement]", form: str, folder: Path) -> Answer:
     from apportion.render.sheet import Sheet, Table
     from apportion.render.statement.batch import render_all
     from apportion.render.statement.listing import made_of

@@ -1,17 +1,11 @@
 """`apportion token`: new, list, revoke."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from apportion.cli.verb import Answer, Call, verb
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from apportion.books.tokens import Token
-    from apportion.render.sheet import Sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +44,10 @@ def new(
 
 def list_(call: Call) -> Answer:
     """List all tokens, with whose they are, what they may and when they were last used."""
-    from apportion.reports.words import counted
+    from apportion.render.sheet import sheet_of
     from apportion.verbs.tokens import tokens
 
-    found = tokens(call.project())
-    return Answer(token_sheet(found, f"{counted(len(found), 'token')}."))
+    return Answer(sheet_of(tokens(call.project())))
 
 
 def revoke(
@@ -63,13 +56,6 @@ def revoke(
     """End a token now."""
     gone = call.project().books.tokens.revoke(number)
     return Answer(talk=(f"Token {gone.id} ({gone.label}) of {gone.owner} is good for nothing any more.",))
-
-
-def token_sheet(found: "Sequence[Token]", title: str) -> "Sheet":
-    from apportion.render.sheet import Sheet
-    from apportion.verbs.tokens import token_table
-
-    return Sheet(title, (token_table(found),), {"tokens": found})
 
 
 def add_to(app: typer.Typer) -> None:

@@ -17,20 +17,13 @@ def verify(
 
     Exits 5 if a byte of a posting, a policy or an input was changed, or a tail cut off.
     """
-    from apportion.render.sheet import Sheet, Table
-    from apportion.reports.report import Column
-    from apportion.reports.words import counted
+    from apportion.render.sheet import sheet_of
     from apportion.verbs.verify import verify as check
 
     project = call.project()
     call.bar("re-hashing files, postings and bills")
     done = check(project, head)
-    title = "The books are whole." if done.sound else f"The books are broken: {counted(len(done.findings), 'finding')}."
-    columns = (Column("code", "code"), Column("where", "where"), Column("message", "what"))
-    rows = tuple((finding.code, finding.where, finding.message) for finding in done.findings)
-    value = {"sound": done.sound, "head": done.head, "findings": done.findings}
-    sheet = Sheet(title, (Table(columns, rows),), value, (f"ledger head {done.head}",))
-    return Answer(sheet, code=OK if done.sound else BROKEN)
+    return Answer(sheet_of(done), code=OK if done.sound else BROKEN)
 
 
 def add_to(app: typer.Typer) -> None:

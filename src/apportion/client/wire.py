@@ -43,11 +43,20 @@ class wait_as_told(wait_base):  # noqa: N801  # as tenacity names them
 
 
 class Wire:
-    """`tries`: how often a request is sent that changes nothing, or that the server knows again by its key."""
+    """`tries`: how often a request is sent that changes nothing, or that the server knows again by its key. `transport`: how, if not by network."""
 
-    def __init__(self, url: str, token: str = "", *, timeout_s: float = 60, tries: int = 5) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str = "",
+        *,
+        timeout_s: float = 60,
+        tries: int = 5,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._http = httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", headers=headers, timeout=timeout_s)
+        base = f"{url.rstrip('/')}/api/v1"
+        self._http = httpx.Client(base_url=base, headers=headers, timeout=timeout_s, transport=transport)
         self._again = Retrying(
             stop=stop_after_attempt(tries),
             wait=wait_as_told(),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from apportion.render.sheet import Sheet, Table
+from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.backtest import BY, CAUSES, Backtest, Row, Variant
 from apportion.reports.report import Cell, Column
 from apportion.reports.sums import ZERO, total
@@ -26,6 +26,7 @@ DEEDS = (
 )
 
 
+@sheet_of.register
 def backtest_sheet(made: Backtest, by: str = "owner") -> Sheet:
     """`by` says which table leads, and so is the one of `csv`: figures by owner, month or pool, or the causes."""
     figures, causes = beside(made, "owner" if by == "cause" else by), caused(made, by)

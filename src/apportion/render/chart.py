@@ -76,6 +76,22 @@ def stacked_days(
     }  # fmt: skip
 
 
+def bars(values: Sequence[Mapping[str, Any]], palette: Mapping[str, str], unit: str) -> Spec:
+    """A bar for each name, from above in the order of the values. A value is {name, amount, shown}."""
+    names = [str(value["name"]) for value in values]
+    y = {"field": "name", "type": "nominal", "sort": names, "title": None, "axis": {"labelLimit": 200}}
+    return {
+        **base(values, height=max(50, 24 * len(names))),
+        "mark": {"type": "bar", "height": {"band": 0.7}, "tooltip": True},
+        "encoding": {
+            "y": y,
+            "x": {"field": "amount", "type": "quantitative", "title": unit},
+            "color": {**colour_by("name", palette, names), "legend": None},
+            "tooltip": [{"field": name, "type": "nominal"} for name in ("name", "shown")],
+        },
+    }
+
+
 def cumulative(
     values: Sequence[Mapping[str, Any]],
     palette: Mapping[str, str],

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from apportion.render.sheet import Sheet, Table
+from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.cost import Cost
 from apportion.reports.report import Cell, Column
 from apportion.reports.sums import total
@@ -13,6 +13,7 @@ from apportion.reports.words import counted, shown
 FIGURES = ("direct", "idle", "overhead", "credits", "adjustments", "owed", "waste")
 
 
+@sheet_of.register
 def cost_sheet(found: Cost) -> Sheet:
     sums = " and ".join(shown(line.owed, line.currency) for line in found.totals) or "nothing"
     tries = counted(len({attempt.workload for attempt in found.attempts}), "attempt or task", "attempts and tasks")

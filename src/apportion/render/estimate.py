@@ -2,7 +2,7 @@
 
 from apportion.model.money import for_reading, plain
 from apportion.model.times import instant_text
-from apportion.render.sheet import Sheet, Table
+from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.estimate import Effect, Estimate, Way
 from apportion.reports.report import Cell, Column
 from apportion.reports.sums import less
@@ -35,6 +35,7 @@ EFFECTS = (
 )
 
 
+@sheet_of.register
 def estimate_sheet(found: Estimate) -> Sheet:
     price, currency = found.asked.price, found.currency
     title = f"{found.called} would cost {found.job.team} {shown(price.owed, currency)}."

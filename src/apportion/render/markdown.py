@@ -10,14 +10,13 @@ SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&$])")
 
 
 def render(sheet: Sheet, screen: Screen) -> str:
-    del screen
     parts = [f"**{escaped(sheet.title)}**"] if sheet.title else []
     for table in sheet.tables:
         if table.heading:
             parts.append(f"**{escaped(table.heading)}**")
         if table.rows:
             parts.append(pipes(table))
-    notes = [*sheet.notes, *([ROUNDED] if any(map(is_rounded, sheet.tables)) else [])]
+    notes = [*sheet.notes, *([ROUNDED.format(screen.exact)] if any(map(is_rounded, sheet.tables)) else [])]
     parts.extend("  \n".join(map(escaped, note.split("\n"))) for note in notes)
     return "\n\n".join(parts) + "\n"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from apportion.render.chart import COLOURS, Spec, base, dumbbell, heat, number
 from apportion.render.figures import readable, title_of, visible
-from apportion.render.sheet import Sheet, Table
+from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.held import places as places_of
 from apportion.reports.report import Cell, Column
 from apportion.reports.review.finding import Drawn, Finding, said_number
@@ -26,6 +26,7 @@ BRIEF = 4  # columns of the index
 HELD = "How the pools were held"
 
 
+@sheet_of.register
 def review_sheet(made: Review, form: str = "table") -> Sheet:
     """In `csv` the table of findings has their sentences; in `md` the figures of each are a table, too. Otherwise all of it stands below."""
     tables = [

@@ -4,8 +4,11 @@ A sheet is the same whatever the format: `table` and `md` show all of it, `csv` 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date
 from decimal import Decimal
+from functools import singledispatch
+from pathlib import PurePath
 
 from apportion.model.currencies import is_money
 from apportion.model.money import plain
@@ -37,8 +40,28 @@ class Screen:
 
     width: int = ENDLESS
     colour: bool = False
+    rows: int | None = None  # at most so many of a table
+    exact: str = "-o json and -o csv have"  # where every digit is
 
 
+@singledispatch
+def sheet_of(value: object) -> Sheet:
+    """What there is to show of a verb's answer. Each kind has its own, registered where the kind is; of others, what they hold."""
+    return held(value)
+
+
+def held(value: object) -> Sheet:
+    """The fields of a value as one row, those that fit in a cell."""
+    if not is_dataclass(value):
+        return Sheet("", value=value)
+    every = {one.name: getattr(value, one.name) for one in fields(value)}
+    cells = {name: cell for name, cell in every.items() if isinstance(cell, str | int | Decimal | date | PurePath)}
+    columns = tuple(Column(name, name.replace("_", " ")) for name in cells)
+    row = tuple(str(cell) if isinstance(cell, bool | PurePath) else cell for cell in cells.values())
+    return Sheet(f"{type(value).__name__}.", (Table(columns, (row,)),), value)
+
+
+@sheet_of.register
 def report_sheet(report: Report) -> Sheet:
     """The contract of `-o json`: with money of one currency its `currency`, `bill` and `rows` are also at the top level. What stands beside it
     is there by its name, currency by currency.

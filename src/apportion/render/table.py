@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from itertools import islice
 
 from rich.box import SIMPLE
 from rich.cells import cell_len
@@ -13,7 +14,7 @@ from apportion.model.rows import SYSTEM_OWNERS
 from apportion.render.figures import RIGHT, is_rounded, legible, readable, title_of, visible
 from apportion.render.sheet import ENDLESS, Screen, Sheet, Table
 
-ROUNDED = "Figures are rounded to minor units so that each column adds up; -o json and -o csv have every digit."
+ROUNDED = "Figures are rounded to minor units so that each column adds up; {} every digit."
 
 BETWEEN = 3  # blanks between columns
 FOLD = 24  # words may be folded to this width
@@ -25,6 +26,7 @@ def render(sheet: Sheet, screen: Screen) -> str:
         file=out,
         width=screen.width,
         force_terminal=screen.colour,
+        force_jupyter=False,  # text is text there, too
         no_color=not screen.colour,
         color_system="standard" if screen.colour else None,
         highlight=False,
@@ -42,8 +44,9 @@ def render(sheet: Sheet, screen: Screen) -> str:
             whole = only(table, visible(table))
             fitting = narrowed(whole, screen.width)
             left_out |= dict.fromkeys(column.title for column in whole.columns if column not in fitting.columns)
-            console.print(grid(fitting))
-    notes = [ROUNDED] if any(map(is_rounded, sheet.tables)) else []
+            console.print(grid(fitting, screen.rows))
+            console.print(more(len(table.rows), screen.rows), end="")
+    notes = [ROUNDED.format(screen.exact)] if any(map(is_rounded, sheet.tables)) else []
     notes += [f"Too narrow here for {', '.join(left_out)}; -o csv and -o json have all columns."] if left_out else []
     for note in (*sheet.notes, *notes):
         console.print(Text("\n".join(map(legible, note.split("\n"))), style="dim" if note in notes else ""))
@@ -81,7 +84,12 @@ def natural_width(table: Table) -> int:
     return sum(needed) + BETWEEN * (len(titles) - 1)
 
 
-def grid(table: Table) -> Grid:
+def more(rows: int, most: int | None) -> str:
+    return "" if most is None or rows <= most else f"… {rows - most:,} more\n"
+
+
+def grid(table: Table, most: int | None = None) -> Grid:
+    """Its first rows, rounded with all of them."""
     rows, totals = readable(table)
     made = Grid(box=SIMPLE, pad_edge=False, show_edge=False, show_footer=bool(totals), header_style="bold")
     for place, i in enumerate(visible(table)):
@@ -97,6 +105,6 @@ def grid(table: Table) -> Grid:
             if column.kind in RIGHT
             else None,
         )
-    for source, row in zip(table.rows, rows, strict=True):
+    for source, row in islice(zip(table.rows, rows, strict=True), most):
         made.add_row(*map(Text, row), style="dim" if source[0] in SYSTEM_OWNERS else "")
     return made

@@ -27,6 +27,7 @@ from itertools import pairwise
 import pyarrow as pa
 
 from apportion.model.money import GRAINS_PER_ATTO, to_decimal, to_grains
+from apportion.model.result import Result
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.reports.evenness import Evenness
 from apportion.reports.groups import name_of
@@ -121,8 +122,8 @@ class Variant:
     evenness: tuple[Evenness, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Backtest:
+@dataclass(frozen=True, slots=True, repr=False)
+class Backtest(Result):
     """`fairness` and `evenness` are those of what is posted; `notes` are what to know of the months."""
 
     period: str

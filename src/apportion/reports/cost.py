@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from apportion.model.result import Result
 from apportion.reports.held import Views
 from apportion.reports.job import JobLine
 
@@ -27,8 +28,8 @@ class Share:
     basis: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+@dataclass(frozen=True, slots=True, repr=False)
+class Cost(Result):
     run: str
     name: str
     owners: tuple[str, ...]

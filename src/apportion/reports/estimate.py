@@ -11,6 +11,7 @@ from itertools import accumulate
 from operator import mul
 
 from apportion.model.money import GRAIN, for_reading
+from apportion.model.result import Result
 from apportion.model.times import Interval
 from apportion.reports.sums import less, total
 
@@ -240,8 +241,8 @@ class Effect:
         return self.left < 0
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+@dataclass(frozen=True, slots=True, repr=False)
+class Estimate(Result):
     job: Job
     called: str
     period: str

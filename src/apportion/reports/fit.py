@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from apportion.model.currencies import MINOR_DIGITS
+from apportion.model.result import Result
 from apportion.reports.held import places
 from apportion.reports.quotas import COLUMNS as QUOTA
 from apportion.reports.quotas import Limit, Used, cells
@@ -47,8 +48,8 @@ def touches(need: Need, limit: Limit) -> bool:
     return all(not asked or not own or asked == own for asked, own in pairs)
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+@dataclass(frozen=True, slots=True, repr=False)
+class Fit(Result):
     """The quotas that hold for a team, and what somebody needs of them."""
 
     team: str

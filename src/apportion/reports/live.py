@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from apportion.model.currencies import is_money
 from apportion.model.money import for_reading, to_decimal, to_grains
+from apportion.model.result import Result
 from apportion.model.rows import POSTINGS, SYSTEM_OWNERS, TEXT
 from apportion.model.times import Period
 from apportion.reports.groups import Where, chosen, first_column, names, system_rank
@@ -42,8 +43,8 @@ class SourceReach:
     complete_to: date | None
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+@dataclass(frozen=True, slots=True, repr=False)
+class Estimate(Result):
     """`rows` are postings until `today` that were never posted, each with what it rests on. `price_currency` is that of the unit prices."""
 
     period: Period

@@ -8,6 +8,7 @@ from typing import Literal
 
 import pyarrow as pa
 
+from apportion.model.result import Result
 from apportion.model.rows import MONEY
 
 Cell = str | int | Decimal | date | None
@@ -41,8 +42,8 @@ class Section:
     totals: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(Result):
     """`head` is the ledger's head hash when the record was read, so that a tail cut off later shows. `beside`: what is read with it."""
 
     name: str

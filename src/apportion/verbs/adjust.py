@@ -13,6 +13,7 @@ from apportion.errors import ProjectError
 from apportion.model.currencies import is_money
 from apportion.model.money import plain
 from apportion.model.numbers import parse_decimal
+from apportion.model.result import Result
 from apportion.model.times import Period
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
@@ -47,8 +48,8 @@ class Wish:
     reference: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Adjusted:
+@dataclass(frozen=True, slots=True, repr=False)
+class Adjusted(Result):
     """`posted` is False where the same had been posted before. `booked` is the month that holds it."""
 
     transfer: Transfer
@@ -59,7 +60,7 @@ class Adjusted:
 
 
 def adjust(project: Project, period: Period | str, wish: Wish) -> Adjusted:
-    """Of a closed month it is booked in the next open one."""
+    """Credit an owner once, paid by a sponsor. Of a closed month it is booked in the next open one."""
     period = as_period(period)
     refuse_silent(wish)
     run_id = run_id_of(period, wish)

@@ -1,16 +1,17 @@
 """Who pays for whom: what was decided once, of all months, and what the policy of a month agrees."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from apportion.books.shapes import StoredRun, Transfer
+from apportion.model.result import Result
 from apportion.model.times import Period
 from apportion.policy.rules import Adjustment
-from apportion.render.sheet import Table
+from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.report import Column
 from apportion.reports.words import counted, shown
 from apportion.verbs.agreement import policy_for
-from apportion.verbs.periods import as_period
+from apportion.verbs.asked import posted_month
 from apportion.verbs.project import Project
 
 KINDS = ("percent", "smooth", "cap", "floor", "grant")
@@ -34,8 +35,8 @@ class Decided:
     run: StoredRun
 
 
-@dataclass(frozen=True, slots=True)
-class Adjustments:
+@dataclass(frozen=True, slots=True, repr=False)
+class Adjustments(Result):
     """`once` of all months, newest first; `agreed` in the policy of `period`."""
 
     period: str
@@ -48,9 +49,14 @@ class Adjustments:
         return f"{decided}, and {counted(len(self.agreed), 'adjustment')} of the policy for {self.period}."
 
 
-def adjustments(project: Project, period: Period | str, teams: Collection[str] | None = None) -> Adjustments:
-    """With `teams` only what one of them is spared or pays."""
-    month = as_period(period)
+def adjustments(
+    project: Project, period: Period | str | None = None, teams: Collection[str] | None = None
+) -> Adjustments:
+    """Who pays for whom: credits and moves of all months, newest first, and what the policy of the month agrees.
+
+    With `teams` only what one of them is spared or pays.
+    """
+    month = posted_month(project, period)
     runs = {run.run_id: run for run in project.books.runs()}
 
     def concerns(*paths: str | None) -> bool:
@@ -88,3 +94,16 @@ def what_of(rule: Adjustment) -> str:
     """`percent -10`."""
     given = ((name, getattr(rule, name)) for name in KINDS)
     return ", ".join(f"{name} {value}" for name, value in given if value is not None)
+
+
+@sheet_of.register
+def adjustments_sheet(made: Adjustments) -> Sheet:
+    agreed = agreed_table(made)
+    names = [column.name for column in agreed.columns]
+    value = {
+        "title": made.title,
+        "period": made.period,
+        "once": [{**asdict(one.transfer), "booked": one.run.period, "kind": one.run.kind} for one in made.once],
+        "agreed": [dict(zip(names, row, strict=True)) for row in agreed.rows],
+    }
+    return Sheet(made.title, (once_table(made), agreed), value)

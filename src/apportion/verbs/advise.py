@@ -14,6 +14,7 @@ from apportion.reports.report import Record, Report
 from apportion.verbs.advising.charged import charged_in, counting, with_charges
 from apportion.verbs.advising.tariffs import tariffs
 from apportion.verbs.advising.works import works_of
+from apportion.verbs.asked import posted_month
 from apportion.verbs.engines import backend_of
 from apportion.verbs.ground import ground_of
 from apportion.verbs.periods import as_period
@@ -26,14 +27,14 @@ from apportion.verbs.world import build_world, parts_of
 
 def advise(
     project: Project,
-    period: Period | str,
+    period: Period | str | None = None,
     where: Sequence[str] = (),
     kinds: Sequence[str] = (),
     step: Step = silent,
 ) -> Report:
-    """`where` as in other reports, `kinds` of advice: all unless given."""
+    """What could be cheaper, with what it would save and how to do it. `where` as in other reports, `kinds` of advice: all unless given."""
     step(f"reading the evidence of {period}", 0, 0)
-    return advise_from(read_record, project, as_period(period), where, kinds)
+    return advise_from(read_record, project, posted_month(project, period), where, kinds)
 
 
 def advise_from(
@@ -48,13 +49,13 @@ def advise_from(
 
 def realised(
     project: Project,
-    period: Period | str,
+    period: Period | str | None = None,
     since: Period | str = "",
     where: Sequence[str] = (),
     kinds: Sequence[str] = (),
 ) -> Report:
     """What became in a month of the advice of an earlier one: the posted month before it unless `since` names another."""
-    period = as_period(period)
+    period = posted_month(project, period)
     first = as_period(since) if since else month_before(project, period)
     return realised_from(read_record, project, (first, period), where, kinds)
 

@@ -6,7 +6,10 @@ from datetime import date
 
 from apportion.books.acknowledged import About, Acknowledgement
 from apportion.errors import ApportionError, ProjectError
+from apportion.render.listing import Listing
+from apportion.render.sheet import report_sheet
 from apportion.reports.anomaly.found import Acknowledged, Anomaly
+from apportion.reports.anomaly.report import anomaly_report
 from apportion.reports.live import Estimate
 from apportion.verbs.held import Holding, held_in
 from apportion.verbs.live import live, newest
@@ -14,6 +17,7 @@ from apportion.verbs.noticing.failed import failures
 from apportion.verbs.noticing.known import known
 from apportion.verbs.noticing.pools import pools
 from apportion.verbs.noticing.teams import teams
+from apportion.verbs.periods import today as this_day
 from apportion.verbs.project import Project
 from apportion.verbs.report import posted_periods
 from apportion.verbs.settings import nearest
@@ -21,10 +25,15 @@ from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import pins_of
 
 
-def anomalies(project: Project, today: date, step: Step = silent) -> list[Anomaly]:
-    """Of the newest month that has something to show, estimated or posted; with who acknowledged them."""
+def anomalies(project: Project, today: date | None = None, step: Step = silent) -> Listing[Anomaly]:
+    """What is not as usual: spending, prices, idle, failures, the cost of an hour.
+
+    Of the newest month that has something to show, estimated or posted; with who acknowledged them.
+    """
+    today = today or this_day()
     found = anomalies_beside(project, running(project, today, step))
-    return with_words(found, project.books.acknowledgements.all(), today)
+    told = with_words(found, project.books.acknowledgements.all(), today)
+    return Listing(told, lambda: report_sheet(anomaly_report(told)))
 
 
 def running(project: Project, today: date, step: Step = silent) -> Estimate | None:
@@ -64,7 +73,10 @@ def about_of(one: Anomaly, until: str = "") -> About:
 
 
 def acknowledge(project: Project, found: Sequence[Anomaly], name: str, words: tuple[str, str], today: date) -> Anomaly:
-    """Of those `found`, the one called `name`; `words` are why, and until which day it is not told, "" for as long as it lasts."""
+    """Acknowledge an anomaly, so that nothing more is told of it.
+
+    Of those `found`, the one called `name`; `words` are why, and until which day it is not told, "" for as long as it lasts.
+    """
     why, until = (word.strip() for word in words)
     if not why:
         raise ProjectError(

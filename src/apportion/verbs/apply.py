@@ -10,20 +10,22 @@ from apportion.books.shapes import Run, StoredPlan
 from apportion.engine.charges import charges_of
 from apportion.engine.plan import Plan
 from apportion.errors import BooksError, require_equal
+from apportion.model.result import Result
 from apportion.model.rows import POSTING_KEY, POSTINGS
 from apportion.model.times import Period
+from apportion.render.sheet import Sheet, sheet_of
+from apportion.reports.words import counted
 from apportion.verbs.agreement import policy_for
 from apportion.verbs.correct import correction
 from apportion.verbs.corrections import runs_of
-from apportion.verbs.periods import as_period
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import Pins, pins_of, policy_of_month
+from apportion.verbs.world import Pins, known_month, pins_of, policy_of_month
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+@dataclass(frozen=True, slots=True, repr=False)
+class Applied(Result):
     """`posted` is False where there was nothing left to post. `booked` is the month that holds the entries: another one where the month is closed."""
 
     period: str
@@ -36,10 +38,18 @@ class Applied:
 
 
 def apply(
-    project: Project, period: Period | str, run_id: str | None = None, step: Step = silent, made: Plan | None = None
+    project: Project,
+    period: Period | str | None = None,
+    run_id: str | None = None,
+    step: Step = silent,
+    made: Plan | None = None,
 ) -> Applied:
-    """`made` is the plan where the caller has just computed it; otherwise it is computed again from what it was pinned to."""
-    period = as_period(period)
+    """Post the plan that was shown: the differences to what is posted. Refused if inputs, policy or ledger moved since.
+
+    `run_id` is your own name for the run, which posts once.
+    `made` is the plan where the caller has just computed it; otherwise it is computed again from what it was pinned to.
+    """
+    period = known_month(project, period)
     plan = project.books.load_plan(str(period))
     if plan is None:
         raise BooksError(
@@ -137,3 +147,17 @@ def difference(planned: pa.Table, posted: pa.Table) -> pa.Table:
     summed = both.group_by(list(POSTING_KEY)).aggregate([("amount", "sum")]).rename_columns(columns).cast(POSTINGS)
     kept = summed.filter(pc.not_equal(summed["amount"], pa.scalar(0, POSTINGS.field("amount").type)))
     return kept.sort_by([(key, "ascending") for key in POSTING_KEY])
+
+
+def said(one: Applied) -> str:
+    entries = counted(one.entries, "entry", "entries")
+    if not one.posted:
+        return f"Nothing to post for {one.period}: this plan is posted already."
+    if one.booked == one.period:
+        return f"Posted {entries} for {one.period}."
+    return f"{one.period} is closed: posted {entries} as a correction of it in {one.booked}."
+
+
+@sheet_of.register
+def applied_sheet(one: Applied) -> Sheet:
+    return Sheet(said(one), value=one, notes=(f"ledger head {one.head}",))

@@ -137,7 +137,10 @@ class Trial:
 
 
 def backtest(project: Project, periods: Sequence[Period] | str, wanted: Wanted, step: Step = silent) -> Backtest:
-    """Over posted months alone, such as `2026-04..2026-10`. All that is asked for is looked at before the first month is computed."""
+    """Who would have gained and lost, and why, by other rules, prices or capacities over past months.
+
+    Over posted months alone, such as `2026-04..2026-10`. All that is asked for is looked at before the first month is computed.
+    """
     known = sorted(set(parse_periods(periods, today()) if isinstance(periods, str) else periods))
     check(wanted)
     runs = runs_posted(project, known)

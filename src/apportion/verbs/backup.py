@@ -5,17 +5,18 @@ from pathlib import Path
 
 from apportion.books.open import restore as restore_books
 from apportion.errors import BooksError
+from apportion.model.result import Result
 from apportion.verbs.project import Project
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
+@dataclass(frozen=True, slots=True, repr=False)
+class Copied(Result):
     path: Path
     head: str
 
 
 def backup(project: Project, path: str | Path) -> Copied:
-    """`.tar`, or `.tar.gz` for a smaller one."""
+    """Write the books into one file: `.tar`, or `.tar.gz` for a smaller one."""
     path = Path(path)
     if path.exists():
         raise BooksError(
@@ -28,7 +29,7 @@ def backup(project: Project, path: str | Path) -> Copied:
 
 
 def restore(project: Project, path: str | Path) -> Copied:
-    """Into the places that the project's settings name, which must hold no books yet."""
+    """Take books out of a backup, into the places that the project's settings name, which must hold no books yet."""
     path = Path(path)
     if not path.is_file():
         raise BooksError("no-backup", f"there is no backup {path}", hint="name a file that `apportion backup` wrote")

@@ -13,7 +13,10 @@ from apportion.model.money import plain
 from apportion.model.numbers import parse_decimal
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.model.times import Period, local_day
-from apportion.reports.budgets import Spending, spendings
+from apportion.render.listing import Listing
+from apportion.render.sheet import report_sheet
+from apportion.reports.budgets import Spending, budget_report, spendings
+from apportion.verbs.asked import current_month
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 from apportion.verbs.report import Reading, posted_periods, read_record
@@ -24,8 +27,9 @@ LARGEST = Decimal(10) ** 18
 
 
 def set_budget(project: Project, owner: str, amount: str | Decimal, since: Period | str, why: str = "") -> Budget:
-    """`owner` is TEAM or TEAM/PROJECT; `amount` is for a month, in the policy's currency (`1200.00`, or `1200.00 USD`), from the month `since` on.
+    """Set what a team or a project means to spend a month; nothing is enforced.
 
+    `owner` is TEAM or TEAM/PROJECT; `amount` is for a month, in the policy's currency (`1200.00`, or `1200.00 USD`), from the month `since` on.
     0 ends the budget from that month on. Setting another one for the same month replaces it; both stay on record.
     """
     team, _, part = owner.partition("/")
@@ -64,13 +68,17 @@ def budgeted(text: str, currency: str) -> Decimal:
 
 
 def budgets(
-    project: Project, period: Period | str, read: Reading = read_record, today: date | None = None
-) -> tuple[Spending, ...]:
-    """Those that hold in a month, by team and project, with what is posted in it. `read`: the record as somebody may see it, or as kept from before."""
-    month = as_period(period)
+    project: Project, period: Period | str | None = None, read: Reading = read_record, today: date | None = None
+) -> Listing[Spending]:
+    """The budgets that hold in a month, by team and project, with what is spent and left of them.
+
+    `read`: the record as somebody may see it, or as kept from before.
+    """
+    month = current_month(project, period)
     there = str(month) in posted_periods(project)
     record = read(project, [month], None) if there else None
-    return spendings(record, project.books.budgets.holding(str(month)), month, today or today_of(project))
+    found = spendings(record, project.books.budgets.holding(str(month)), month, today or today_of(project))
+    return Listing(found, lambda: report_sheet(budget_report(found, month, project.books.head())))
 
 
 def today_of(project: Project) -> date:

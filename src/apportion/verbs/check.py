@@ -9,10 +9,12 @@ from zoneinfo import ZoneInfo
 from apportion.engine.backend import whole_quotient as divide
 from apportion.errors import ApportionError, Problem
 from apportion.model.numbers import parse_decimal
+from apportion.model.result import Result
 from apportion.model.times import Period, instant_text
+from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.coverage import coverage
 from apportion.reports.quotas import figure
-from apportion.reports.report import Record, Report
+from apportion.reports.report import Column, Record, Report
 from apportion.reports.sums import total
 from apportion.reports.words import counted
 from apportion.verbs.agreement import policy_for, short
@@ -37,8 +39,8 @@ from apportion.verbs.world import known_periods, pins_of
 REMEDIES = {"estimated": "see why nothing was measured then; ingest again once it can be read"}
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+@dataclass(frozen=True, slots=True, repr=False)
+class Checked(Result):
     findings: tuple[Finding, ...]
     period: str
     coverage: Report | None
@@ -52,7 +54,10 @@ class Checked:
 
 
 def check(project: Project, period: Period | str | None = None, step: Step = silent) -> Checked:
-    """Goes on after a failure, so that one run names everything."""
+    """Whether settings, policy and sources are sound, the data is fresh and the bill has owners, in money.
+
+    Goes on after a failure, so that one run names everything.
+    """
     findings = [settings_finding(project)]
     findings += guarded(lambda: policy_findings(project), "policy")
     for source in project.sources:
@@ -209,3 +214,65 @@ def silent_days(computed: Computed) -> Iterator[str]:
         if missing and len(missing) < len(days):
             shown = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
             yield f"{source}: nothing starts on {counted(len(missing), 'day')}: {shown}"
+
+
+@sheet_of.register
+def check_sheet(done: Checked) -> Sheet:
+    wrong = sum(finding.status == "wrong" for finding in done.findings)
+    title = f"{counted(wrong, 'thing')} to mend." if wrong else "Settings, policy and sources are sound."
+    columns = (
+        Column("status", ""),
+        Column("what", "what"),
+        Column("text", "finding"),
+        Column("fix", "to mend it", quiet=True),
+    )
+    tables = [Table(columns, tuple((one.status, one.what, one.text, one.fix) for one in done.findings))]
+    if done.coverage:
+        tables += [
+            Table(
+                done.coverage.columns,
+                part.rows,
+                part.totals,
+                part.currency,
+                f"The bill of {done.period} in {part.currency}, as planned now",
+            )
+            for part in done.coverage.sections
+        ]
+    for currency in sorted({gap.currency for gap in done.gaps}):
+        tables.append(gap_table(done, currency))
+    value = {
+        "sound": done.sound,
+        "period": done.period,
+        "findings": done.findings,
+        "coverage": [
+            {"currency": part.currency, "bill": part.bill, "rows": rows_of(done, part.rows)}
+            for part in done.coverage.sections
+        ]
+        if done.coverage
+        else [],
+        "gaps": done.gaps,
+        "problems": done.problems,
+        "sources": done.sources,
+    }
+    return Sheet(title, tuple(tables), value)
+
+
+def gap_table(done: Checked, currency: str) -> Table:
+    columns = (
+        Column("amount", "amount", "money"),
+        Column("cause", "cause"),
+        Column("count", "count", "count"),
+        Column("labels", "labels"),
+        Column("fix", "to mend it"),
+    )
+    rows = tuple(
+        (gap.amount, gap.cause, gap.count, ", ".join(f"{key}={value}" for key, value in gap.labels.items()), gap.fix)
+        for gap in done.gaps
+        if gap.currency == currency
+    )
+    return Table(columns, rows, currency=currency, heading=f"Money without an owner in {currency}, largest first")
+
+
+def rows_of(done: Checked, rows: tuple[tuple[object, ...], ...]) -> list[dict[str, object]]:
+    names = [column.name for column in done.coverage.columns] if done.coverage else []
+    return [dict(zip(names, row, strict=True)) for row in rows]

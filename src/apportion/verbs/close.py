@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from apportion.books.shapes import PLAN, Beside, Close, Closed, StoredRun
 from apportion.engine.minor import minor_units
 from apportion.errors import BooksError
+from apportion.model.result import Result
 from apportion.model.times import Period
 from apportion.verbs.agreement import keep, policy_for
 from apportion.verbs.closing import Look, looks
@@ -17,8 +18,8 @@ from apportion.verbs.statement import documents
 from apportion.verbs.steps import Step, silent
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+@dataclass(frozen=True, slots=True, repr=False)
+class Outcome(Result):
     """`closed` is None where some look said no and nobody overrode it."""
 
     period: str
@@ -39,7 +40,10 @@ def next_to_close(project: Project) -> set[str]:
 
 
 def close(project: Project, period: Period | str, override: str = "", step: Step = silent) -> Outcome:
-    """`override` is the reason for closing although some look says no; it is kept with the close."""
+    """Close a month, after checks: from then on nothing is posted in it.
+
+    `override` is the reason for closing although some look says no; it is kept with the close.
+    """
     period = as_period(period)
     known = project.books.closed(str(period))
     if known is not None:

@@ -37,7 +37,10 @@ def cost(
     step: Step = silent,
     posted: Callable[[str], pa.Table] | None = None,
 ) -> Cost:
-    """`what` is a workload's id or a run's; either way all workloads of the run count. `posted`: what a month's plans posted, where it is kept."""
+    """What a job or run cost: direct, with idle, with overhead, and what others paid of it.
+
+    `what` is a workload's id or a run's; either way all workloads of the run count. `posted`: what a month's plans posted, where it is kept.
+    """
     step(f"looking for {what}", 0, 0)
     workloads = find_run(project, what)
     ids = [row["workload"] for row in workloads]

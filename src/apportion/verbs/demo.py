@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
+from apportion.model.result import Result
 from apportion.model.times import parse_period
+from apportion.render.listing import Listing
 from apportion.reports.equation import Equation
 from apportion.reports.report import Report
 from apportion.sources.demo import SCALE, SEED
@@ -25,13 +27,13 @@ PERIOD = parse_period("2026-10")
 FEW = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+@dataclass(frozen=True, slots=True, repr=False)
+class Shown(Result):
     """`fresh` is False where the folder held a project already. `run` is a job worth asking `cost` about, `team` one for `explain`."""
 
     folder: Path
     fresh: bool
-    ingested: list[Ingested]
+    ingested: Listing[Ingested]
     applied: Applied
     equation: tuple[Equation, ...]
     showback: Report
@@ -46,6 +48,11 @@ def demo(
     engine: str | None = None,
     step: Step = silent,
 ) -> Shown:
+    """A believable month of a shared cluster, from nothing to a balanced ledger; about half a minute.
+
+    A folder that holds a project already is left as it is, and only what changed in its files is read. `scale` is how much happens: 1 is about
+    50,000 workloads.
+    """
     folder = Path(folder)
     fresh = not (folder / FILE).is_file()
     if fresh:

@@ -3,6 +3,8 @@
 rejected, credited (a sponsor pays) or reclassed (another owner owes it). What is posted for it balances, in an open month; nothing is edited.
 """
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -24,11 +26,17 @@ from apportion.books.shapes import (
 from apportion.errors import BooksError, ProjectError
 from apportion.model.currencies import is_money
 from apportion.model.money import plain
-from apportion.model.times import Period, parse_period
+from apportion.model.result import Result
+from apportion.model.times import Period, instant_text, parse_period
 from apportion.render.json import dumps
+from apportion.render.listing import Listing
+from apportion.render.sheet import Sheet, Table, sheet_of
+from apportion.reports.report import Column
 from apportion.reports.sums import total
+from apportion.reports.words import counted, shown
 from apportion.verbs.disputing.target import JOB, STATEMENT, Target, find_target, rows_of
 from apportion.verbs.explain import explain
+from apportion.verbs.explaining.story import drawn, revived
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
@@ -63,8 +71,8 @@ class Doubt:
     amount: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+@dataclass(frozen=True, slots=True, repr=False)
+class Opened(Result):
     """`also` are other things of the same name."""
 
     dispute: Dispute
@@ -82,14 +90,15 @@ class Settlement:
     approver: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+@dataclass(frozen=True, slots=True, repr=False)
+class Settled(Result):
     dispute: Dispute
     booked: str = ""  # the month that holds what was posted, if anything was
     posted: Posted | None = None
 
 
 def open_dispute(project: Project, period: Period | str, doubt: Doubt, step: Step = silent) -> Opened:
+    """Doubt a posting, a job's cost or a statement; kept with what `explain` says of it now."""
     refuse_silent(doubt.why)
     target = find_target(project, doubt.what, as_period(period))
     head = project.books.head()
@@ -134,21 +143,24 @@ def currency_of(rows: pa.Table, usual: str) -> str:
 
 
 def say(project: Project, number: int, text: str) -> Dispute:
+    """Add to the thread of a dispute."""
     refuse_silent(text)
     return project.books.say(number, text)
 
 
-def disputes(project: Project, period: str = "", status: str = "") -> tuple[Dispute, ...]:
-    """All of them, or those of a month or of one status."""
-    return tuple(one for one in project.books.disputes() if period in ("", one.period) and status in ("", one.status))
+def disputes(project: Project, period: str = "", status: str = "") -> Listing[Dispute]:
+    """What is disputed: all of them, or those of a month or of one status."""
+    found = [one for one in project.books.disputes() if period in ("", one.period) and status in ("", one.status)]
+    return Listing(found, lambda: dispute_list(found, f"{counted(len(found), 'dispute')}."))
 
 
 def dispute(project: Project, number: int) -> Dispute:
+    """One of them, with its thread."""
     return project.books.dispute(number)
 
 
 def settle(project: Project, number: int, end: Settlement) -> Settled:
-    """Once. What is posted is of the disputed month, in it while it is open, else in the next open one."""
+    """End a dispute: reject, credit or re-attribute it, once. What is posted is of the disputed month, in it while it is open, else in the next open one."""
     refuse_silent(end.why)
     known = project.books.dispute(number)
     said = DisputeNote(0, "", end.outcome, end.why)
@@ -238,3 +250,32 @@ def nothing_left(what: Target | Dispute) -> ProjectError:
 def refuse_silent(why: str) -> None:
     if not why.strip():
         raise ProjectError("no-reason", "a dispute needs words", hint="say what is wrong, or why it ends as it does")
+
+
+def dispute_list(found: Sequence[Dispute], title: str) -> Sheet:
+    names = ("number", "status", "period", "what", "owner", "amount", "why")
+    rows = tuple(
+        (str(one.number), one.status, one.period, f"{one.kind} {one.name}", one.owner, shown(one.amount, one.currency), one.notes[0].text)
+        for one in found
+    )  # fmt: skip
+    return Sheet(title, (Table(tuple(Column(name, name) for name in names), rows),), {"disputes": found})
+
+
+@sheet_of.register
+def thread_sheet(found: Dispute, *, evidence: bool = False) -> Sheet:
+    names = ("when", "who", "status", "text", "run")
+    rows = tuple((instant_text(one.at_s), one.who, one.status, one.text, one.run_id or None) for one in found.notes)
+    what = f"{shown(found.amount, found.currency)} of {found.kind} {found.name} in {found.period}"
+    title = f"Dispute {found.number} is {found.status}: {what}, owed by {found.owner}."
+    said = json.loads(found.evidence)
+    notes = (
+        said["title"],
+        "\n".join(drawn(tuple(map(revived, said["steps"])))),
+        f"as explained at ledger head {found.head}",
+    )
+    return Sheet(
+        title,
+        (Table(tuple(Column(name, name, quiet=name == "run") for name in names), rows),),
+        found,
+        notes if evidence else (),
+    )

@@ -1,6 +1,6 @@
 """Drafts of the policy: proposed, looked at, then adopted or dropped. Adopting writes the file and posts nothing; `plan` shows what it changes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import unified_diff
 from hashlib import sha256
 from importlib import resources
@@ -12,15 +12,20 @@ from apportion.books.drafts import draft as drafted
 from apportion.books.drafts import sync_folder
 from apportion.books.proposals import ADOPTED, DROPPED, OPEN, Proposal, refuse_ended
 from apportion.errors import PolicyError, ProjectError
+from apportion.model.times import instant_text
 from apportion.policy import diff as clauses
 from apportion.policy.edit import Edited, NewOwner, with_owner, with_setting
 from apportion.policy.load import load_policy
 from apportion.policy.tree import Path as Place
+from apportion.render.listing import Listing
+from apportion.render.sheet import Sheet, Table
+from apportion.reports.report import Column
+from apportion.reports.words import counted
 from apportion.verbs.project import Project
 
 
 def propose(project: Project, text: str, why: str) -> Proposal:
-    """Keeps the whole text of a policy that somebody wants instead of the file's. It must be a sound one, and another one."""
+    """Keep the whole text of a policy that somebody wants instead of the file's. It must be a sound one, and another one."""
     if not why.strip():
         raise ProjectError("no-reason", "a draft says why it is wanted", hint="give a reason")
     now = policy_text(project)
@@ -30,21 +35,24 @@ def propose(project: Project, text: str, why: str) -> Proposal:
     return project.books.proposals.add(f"{project.policy.version}:{digest(now)}", text, why.strip())
 
 
-def drafts(project: Project, status: str = "") -> list[Proposal]:
-    """Oldest first; all of them, or those of a status."""
-    return [one for one in project.books.proposals.all() if status in ("", one.status)]
+def drafts(project: Project, status: str = "") -> Listing[Proposal]:
+    """Drafts of the policy, oldest first; all of them, or those of a status."""
+    found = [one for one in project.books.proposals.all() if status in ("", one.status)]
+    return Listing(found, lambda: draft_list(found, f"{counted(len(found), 'draft')}."))
 
 
 def draft(project: Project, number: int) -> Proposal:
+    """One of them, with its text."""
     return project.books.proposals.one(number)
 
 
 def drop(project: Project, number: int, why: str = "") -> Proposal:
+    """End a draft without adopting it."""
     return project.books.proposals.end(number, DROPPED, why)
 
 
 def adopt(project: Project, number: int) -> Proposal:
-    """The policy file becomes the draft, whole, if it still is what the draft was drawn up from."""
+    """Make a draft the policy file; posts nothing. The file becomes the draft, whole, if it still is what the draft was drawn up from."""
     found = draft(project, number)
     refuse_ended(found)
     load_policy(found.text, project.settings.policy)
@@ -130,3 +138,11 @@ def facet_rules() -> str:
 
 def digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
+
+
+def draft_list(found: Sequence[Proposal], title: str) -> Sheet:
+    names = ("number", "status", "when", "who", "base", "why")
+    rows = tuple(
+        (str(one.number), one.status, instant_text(one.at_s), one.who, one.base_version[:12], one.why) for one in found
+    )
+    return Sheet(title, (Table(tuple(Column(name, name) for name in names), rows),), {"drafts": found})

@@ -12,6 +12,7 @@ from apportion.model.times import Period
 from apportion.reports.efficiency import LOST, NOBODY_S, Standing, Work
 from apportion.reports.efficiency import efficiency as make_report
 from apportion.reports.report import Report
+from apportion.verbs.asked import posted_month
 from apportion.verbs.charged import first_of
 from apportion.verbs.project import Project
 from apportion.verbs.report import Reading, posted_periods, read_record
@@ -21,8 +22,9 @@ SUMS = ("held", "used", "unmeasured", "amount")
 Whose = tuple[str, str]  # team, currency
 
 
-def efficiency(project: Project, period: Period, read: Reading = read_record) -> Report:
-    """`read` for those who see only a part of the record."""
+def efficiency(project: Project, period: Period | str | None = None, read: Reading = read_record) -> Report:
+    """How much of what each team held was useful, against the month before. `read` for those who see only a part of the record."""
+    period = posted_month(project, period)
     record = read(project, [period], None)
     months = [period.previous, period]
     before, now = (works_of(project, month, read) for month in months)

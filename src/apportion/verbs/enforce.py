@@ -39,7 +39,7 @@ class Enforced:
 def enforce(
     project: Project, source: str = "", demote: str = "", today: date | None = None, step: Step = silent
 ) -> Plan:
-    """What would be changed in Slurm; nothing is. The plan is kept under its digest for `apply_enforcement`."""
+    """Hold teams to their quotas: what would be changed in Slurm; nothing is. The plan is kept under its digest for `apply_enforcement`."""
     day = today or today_of(project)
     policy = policy_for(project, Period(day.year, day.month))
     now = ask(shell_of(project, source))
@@ -56,7 +56,7 @@ def undo_enforcement(project: Project, source: str = "") -> Plan:
 
 
 def apply_enforcement(project: Project, digest: str, source: str = "") -> Enforced:
-    """Exactly the plan of that digest. Refused where something that it changes is neither as it was nor as it shall be."""
+    """Set limits in Slurm: exactly the plan of that digest. Refused where something that it changes is neither as it was nor as it shall be."""
     plan = kept(project, digest)
     shell = shell_of(project, source)
     now = ask(shell)

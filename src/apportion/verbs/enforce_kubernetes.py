@@ -41,7 +41,7 @@ class Done:
 def enforce_kubernetes(
     project: Project, source: str = "", flavour: str = "", today: date | None = None, step: Step = silent
 ) -> ClusterPlan:
-    """What would be changed in the cluster; nothing is. The plan is kept under its digest for `apply_kubernetes`."""
+    """Hold teams to their quotas: what would be changed in the cluster; nothing is. The plan is kept under its digest for `apply_kubernetes`."""
     day = today or today_of(project)
     policy = policy_for(project, Period(day.year, day.month))
     now = standing_of(project, source_of(project, source), policy, day)
@@ -66,7 +66,7 @@ def undo_kubernetes(project: Project, source: str = "") -> ClusterPlan:
 
 
 def apply_kubernetes(project: Project, digest: str, source: str = "") -> Done:
-    """Exactly the plan of that digest. Refused where something that it changes is neither as it was nor as it shall be."""
+    """Set limits in the cluster: exactly the plan of that digest. Refused where something that it changes is neither as it was nor as it shall be."""
     plan = kept_plan(project, digest, plan_of_text)
     chosen = source_of(project, source)
     now = standing_of(project, chosen, project.policy, today_of(project))

@@ -19,7 +19,7 @@ TAG = "tag."
 
 
 def erase(project: Project, before: Period, user: str = "", why: str = "", *, yes: bool = False) -> Erased:
-    """What would be erased; with `yes` it is. `user` narrows it to one."""
+    """Take users' names out of the books before a month: what would be erased; with `yes` it is. `user` narrows it to one."""
     asked = request(project, before, user, why)
     return project.books.erase(asked) if yes else project.books.would_erase(asked)
 

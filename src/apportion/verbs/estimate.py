@@ -59,7 +59,10 @@ Posted = Mapping[str, Sums]
 
 
 def estimate(project: Project, /, *, step: Step = silent, **asked: Any) -> Estimate:
-    """`estimate(project, team="vision", hours=12, gpus=8, model="h100")`; also cpus, memory (GiB), pool, start, project, user and labels (`qos=low`)."""
+    """What a job would cost before it runs, and cheaper ways.
+
+    `estimate(project, team="vision", hours=12, gpus=8, model="h100")`; also cpus, memory (GiB), pool, start, project, user and labels (`qos=low`).
+    """
     return estimate_by(afresh(step), project, Asked(**asked))
 
 

@@ -11,18 +11,21 @@ import pyarrow as pa
 from apportion.books.shapes import StoredRun, Transfer
 from apportion.errors import ProjectError
 from apportion.model.money import plain
+from apportion.model.result import Result
 from apportion.model.rows import POSTING_KEY, SYSTEM_OWNERS
 from apportion.model.times import Period
+from apportion.render.sheet import Sheet, sheet_of
 from apportion.reports.corrections import Corrected
 from apportion.reports.sums import grouped
 from apportion.reports.words import counted, shown
 from apportion.verbs.agreement import basis_of, policy_of_version, short
+from apportion.verbs.asked import posted_month
 from apportion.verbs.corrections import corrected, corrected_since
 from apportion.verbs.explaining.corrected import added, amounts, computed_by, sums_charged, told
 from apportion.verbs.explaining.jobs import job_charges, job_nodes, owner_text, refuse_tampered_charges
 from apportion.verbs.explaining.owners import owner_nodes
 from apportion.verbs.explaining.rounding import thirty_digits
-from apportion.verbs.explaining.story import Node
+from apportion.verbs.explaining.story import Node, drawn, flat
 from apportion.verbs.explaining.target import Target, find_target
 from apportion.verbs.explaining.transfers import facts, of_posting, sentence, transfer_nodes
 from apportion.verbs.explaining.usage import Whose
@@ -32,6 +35,8 @@ from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
+
+STEPS = pa.schema([("depth", pa.int32()), ("text", pa.string()), ("facts", pa.string())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +49,8 @@ class Figure:
     posted: Decimal | None
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(Result):
     period: str
     kind: str
     name: str
@@ -58,9 +63,17 @@ class Explanation:
     basis: str = ""
     evidence: str = ""  # how much it was computed from, as the title says
 
+    def to_arrow(self) -> pa.Table:
+        """The tree as rows: how deep each step is, its sentence and its facts as JSON."""
+        return pa.Table.from_pylist(list(flat(self.steps)), STEPS)
 
-def explain(project: Project, what: str, period: Period | str, step: Step = silent) -> Explanation:
-    """Raises InvariantError where the record is not what its inputs say."""
+
+def explain(project: Project, what: str, period: Period | str | None = None, step: Step = silent) -> Explanation:
+    """Why a figure is what it is: a team's, a pool's, a job's, a run's, or a posting's by its number or the beginning of its hash.
+
+    It is computed again from the cost lines and the usage. Raises InvariantError where the record is not what they say.
+    """
+    period = posted_month(project, period)
     return explain_by(afresh(step), project, what, period, step)
 
 
@@ -269,3 +282,11 @@ def job_steps(target: Target, computed: Computed, whose: Whose) -> tuple[Node, .
         if (steps := job_nodes(part, job_charges(target, part), whose))
     ]
     return (*job_nodes(own, job_charges(target, own), whose), *late)
+
+
+@sheet_of.register
+def explain_sheet(found: Explanation) -> Sheet:
+    tree = "\n".join(drawn(found.steps))
+    return Sheet(
+        found.title, value=found, notes=(tree, f"policy {found.policy}, {found.basis}   ledger head {found.head}")
+    )

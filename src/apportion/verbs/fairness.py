@@ -12,8 +12,8 @@ from apportion.reports.fairness import fairness as make_report
 from apportion.reports.report import Report
 from apportion.reports.sums import total
 from apportion.verbs.agreement import basis_of
+from apportion.verbs.asked import posted_month
 from apportion.verbs.ground import ground_of
-from apportion.verbs.periods import as_period
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.report import declared, read_record
@@ -22,9 +22,12 @@ from apportion.verbs.steps import Step, silent
 MILLION = 10**6
 
 
-def fairness(project: Project, period: Period | str, by: str = "team", step: Step = silent) -> Report:
-    """`by`: a row for each team, or for each team in each pool. Raises InvariantError where the record is not what its inputs say."""
-    period = as_period(period)
+def fairness(project: Project, period: Period | str | None = None, by: str = "team", step: Step = silent) -> Report:
+    """How much would move if peak Shapley shared the same pools.
+
+    `by`: a row for each team, or for each team in each pool. Raises InvariantError where the record is not what its inputs say.
+    """
+    period = posted_month(project, period)
     record = read_record(project, [period])
     ground = ground_of(project, period)
     record = record if ground.posted is None else replace(record, posted=ground.posted)

@@ -22,7 +22,10 @@ from apportion.verbs.steps import Step, silent
 def fit(
     project: Project, team: str, need: Need | str | int | Fraction, today: date | None = None, step: Step = silent
 ) -> Fit:
-    """`need` as a number is in GPU-hours; `needed` makes one of another meter, or of money."""
+    """Whether so much fits today in what is left of every quota of a team.
+
+    `need` as a number is in GPU-hours; `needed` makes one of another meter, or of money.
+    """
     refuse_unknown(project, team)
     wanted = need if isinstance(need, Need) else needed(project, str(need))
     day = today or today_of(project)

@@ -16,6 +16,7 @@ from apportion.engine.placed import placed_lines
 from apportion.errors import BooksError, require_equal
 from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.money import total_of
+from apportion.model.result import Result
 from apportion.model.rows import MONEY
 from apportion.model.times import Period
 from apportion.render.focus.beside import billing_period, metadata
@@ -45,8 +46,8 @@ class Form:
     per_line: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
+@dataclass(frozen=True, slots=True, repr=False)
+class Exported(Result):
     period: str
     closed: bool
     folder: Path
@@ -77,7 +78,7 @@ class Tally:
 def export_focus(
     project: Project, period: Period | str, folder: Path, form: Form | None = None, step: Step = silent
 ) -> Exported:
-    """Into `folder`/PERIOD. A file is there whole or as it was before; the books do not change."""
+    """Write a month as FOCUS into `folder`/PERIOD. A file is there whole or as it was before; the books do not change."""
     period, form = as_period(period), form or Form()
     runs = [run for run in project.books.runs() if run.period == str(period)]
     if not runs:

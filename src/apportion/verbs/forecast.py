@@ -51,13 +51,13 @@ def forecast(
     period: Period | str | None = None,
     through: date | str | None = None,
 ) -> Forecast:
-    """By team or pool, of some teams or of all; the month that is running unless another is given."""
+    """Where the month ends, and how sure that is: by team or pool, of some teams or of all; the month that is running unless another is given."""
     month = None if period is None else as_period(period)
     return forecast_of(known(project, Asked(teams, by, month, as_day(through))), by)
 
 
 def forecast_backtest(project: Project, *teams: str, by: str = "team", through: date | str | None = None) -> Backtest:
-    """Forecasts of the months that are over, with what was known at their days 7, 14 and 21."""
+    """How such forecasts did: of the months that are over, with what was known at their days 7, 14 and 21."""
     return backtest_of(known(project, Asked(teams, by, None, as_day(through))), by)
 
 

@@ -32,7 +32,7 @@ class Told:
 
 
 def add_hook(project: Project, url: str, events: Iterable[str] = (), teams: Iterable[str] = ()) -> tuple[Hook, str]:
-    """All events and all teams unless some are named. With its secret, which is shown once."""
+    """Tell a server of closes, quotas and anomalies: all events and all teams unless some are named. With its secret, which is shown once."""
     wanted, own = list(dict.fromkeys(events)) or list(EVENTS), frozenset(teams)
     for event in wanted:
         if event not in EVENTS:
@@ -47,7 +47,7 @@ def add_hook(project: Project, url: str, events: Iterable[str] = (), teams: Iter
 
 
 def try_hook(project: Project, name: str) -> Told:
-    """A message that tells of nothing, now. That it was sent is noted, whatever came of it."""
+    """Send a webhook a message that tells of nothing, now. That it was sent is noted, whatever came of it."""
     hook = project.books.hooks.find(name)
     message = Telling(0, name, "webhook.test", "", '{"event": "webhook.test"}', 0, 0, 0, 0, "")
     told = send(project, hook, message)

@@ -1,13 +1,16 @@
 """Read sources into the books. Safe to repeat: the same delivery twice changes nothing, a later one of a window replaces it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from apportion.errors import ApportionError, Problem
 from apportion.model.delivery import Delivery
 from apportion.model.times import Interval, Period
+from apportion.render.listing import Listing
+from apportion.render.sheet import Sheet, Table
+from apportion.reports.report import Column
 from apportion.reports.words import counted
 from apportion.sources.live import WHEN, Live, Progress, is_asked
 from apportion.sources.pushed import KIND as PUSHED
@@ -35,8 +38,11 @@ class Ingested:
 
 def ingest(
     project: Project, names: Iterable[str] = (), periods: Iterable[Period] = (), step: Step = silent
-) -> list[Ingested]:
-    """All sources, or those named, over the months asked for (whole days of every time zone) or all they have."""
+) -> Listing[Ingested]:
+    """Read usage and bills into the books; safe to repeat.
+
+    All sources, or those named, over the months asked for (whole days of every time zone) or all they have.
+    """
     sources = [project.source(name) for name in names] or list(project.sources)
     window = hull(project, list(periods))
     done = []
@@ -44,7 +50,7 @@ def ingest(
         step(f"reading {source.name}", number, len(sources))
         done.append(ingest_one(project, source, window, step))
     settle_reservations(project)
-    return done
+    return Listing(done, lambda: ingest_sheet(done))
 
 
 def ingest_one(project: Project, source: Source, window: Interval | None, step: Step) -> Ingested:
@@ -134,3 +140,35 @@ def hull(project: Project, periods: list[Period]) -> Interval | None:
         zones = {ZoneInfo("UTC")}  # a policy is not needed to read a source
     spans = [period.interval(zone) for period in periods for zone in zones]
     return Interval(min(span.start_s for span in spans), max(span.end_s for span in spans))
+
+
+def ingest_sheet(done: Sequence[Ingested]) -> Sheet:
+    columns = (
+        Column("source", "source"),
+        Column("deliveries", "deliveries", "count"),
+        Column("changed", "new", "count"),
+        Column("rows", "rows", "count"),
+        Column("replaced", "replaced", "count"),
+        Column("quarantined", "quarantined", "count"),
+        Column("problems", "problems", "count"),
+    )
+    rows = tuple(
+        (
+            one.source,
+            one.deliveries,
+            one.changed,
+            sum(one.rows.values()),
+            sum(one.replaced.values()),
+            one.quarantined,
+            len(one.problems),
+        )
+        for one in done
+    )
+    new = sum(one.changed for one in done)
+    what = f"{counted(new, 'delivery', 'deliveries')} new" if new else "nothing was new"
+    problems = [problem for one in done for problem in one.problems]
+    notes = tuple(f"{problem.where}: {problem.message} [{problem.code}]" for problem in problems[:5])
+    more = (f"... and {len(problems) - 5} more problems: apportion check lists them",) if len(problems) > 5 else ()
+    return Sheet(
+        f"Read {counted(len(done), 'source')}: {what}.", (Table(columns, rows),), {"sources": done}, (*notes, *more)
+    )

@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 
 from apportion.errors import ProjectError
+from apportion.model.result import Result
 from apportion.policy.load import load_policy
 from apportion.policy.schema import json_schema
 from apportion.sources.live import Live
@@ -71,14 +72,16 @@ pools:                       # a cost line belongs to at most one pool
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+@dataclass(frozen=True, slots=True, repr=False)
+class Started(Result):
     folder: Path
     files: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
+    """What a project is called, from which day its first policy holds, and its currency and time zone."""
+
     name: str
     effective: date
     currency: str = "USD"
@@ -86,7 +89,7 @@ class Wishes:
 
 
 def init(folder: Path, wishes: Wishes, stanzas: Sequence[str] = (), rules: str = "") -> Started:
-    """`stanzas` are the sources that are known already; `rules` the policy, where there is more to say than in a first one."""
+    """Start a project in a folder. `stanzas` are the sources that are known already; `rules` the policy, where there is more to say than in a first one."""
     rules = rules or RULES.format(
         name=wishes.name, effective=wishes.effective, currency=wishes.currency, time_zone=wishes.time_zone
     )

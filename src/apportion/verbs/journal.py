@@ -8,6 +8,7 @@ from pathlib import Path
 from apportion.books.shapes import CLOSE, PLAN, Closed
 from apportion.engine.minor import apart
 from apportion.errors import BooksError, InputError
+from apportion.model.result import Result
 from apportion.model.times import Period
 from apportion.policy.accounts import Charge, clearing_of, place_of
 from apportion.policy.document import Policy
@@ -23,8 +24,8 @@ from apportion.verbs.project import Project
 Documents = Mapping[tuple[str, str], str]  # the invoice number of each team that is charged, by team and currency
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
+@dataclass(frozen=True, slots=True, repr=False)
+class Exported(Result):
     """`again` tells that the very same file was written before."""
 
     period: str
@@ -37,7 +38,10 @@ class Exported:
 def export_journal(
     project: Project, period: Period | str, to: str | Path, template: str | Path | None = None
 ) -> Exported:
-    """The same month gives the same bytes, whatever is booked later. It is noted in the audit log once."""
+    """Write the journal of a closed month for finance to import.
+
+    The same month gives the same bytes, whatever is booked later. It is noted in the audit log once.
+    """
     period, to = as_period(period), Path(to)
     text, name = (read_template(Path(template)), str(template)) if template else (shipped(), SHIPPED)
     entries = journal(project, period)
@@ -54,7 +58,7 @@ def export_journal(
 
 
 def journal(project: Project, period: Period | str) -> tuple[Entry, ...]:
-    """Refuses a month that is open: its figures may still move."""
+    """The entries of a closed month's journal. Refuses a month that is open: its figures may still move."""
     period = as_period(period)
     closed = project.books.closed(str(period))
     if closed is None:

@@ -11,11 +11,13 @@ from apportion.books.browse import ROWS, Sought
 from apportion.books.shapes import KINDS
 from apportion.errors import ProjectError
 from apportion.model.money import plain
-from apportion.model.times import Period, parse_period
+from apportion.model.result import Result
+from apportion.model.times import Period
 from apportion.render.csv import written
-from apportion.render.sheet import Table
+from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.report import Cell, Column
 from apportion.reports.words import counted, shown
+from apportion.verbs.asked import Months, posted_months
 from apportion.verbs.periods import label
 from apportion.verbs.project import Project
 from apportion.verbs.report import end_of, read_filters
@@ -76,23 +78,28 @@ class Leaf:
     broken: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+@dataclass(frozen=True, slots=True, repr=False)
+class Ledger(Result):
     """A leaf of the postings that were asked for, and what all of them come to."""
 
     title: str
     sum: Sum
     leaf: Leaf
+    head: str
+
+    def to_arrow(self) -> pa.Table:
+        """The postings of this leaf with every field."""
+        return self.leaf.rows.select(FIELDS)
 
 
 def ledger(
-    project: Project, periods: str | list[Period], only: Only = EVERY, before: str = "", most: int | None = PAGE
+    project: Project, periods: Months = None, only: Only = EVERY, before: str = "", most: int | None = PAGE
 ) -> Ledger:
-    """The owners' side of the ledger, newest first. `before`: older than that posting. `most` None is all of them."""
-    months = [parse_period(periods)] if isinstance(periods, str) else periods
+    """The postings behind a figure: the owners' side of the ledger, newest first. `before`: older than that posting. `most` None is all of them."""
+    months = posted_months(project, periods)
     wanted = sought(project, months, only)
     leaf, summed = ledger_leaf(project, wanted, before, most), ledger_sum(project, wanted)
-    return Ledger(ledger_title(months, only, summed), summed, leaf)
+    return Ledger(ledger_title(months, only, summed), summed, leaf, project.books.head())
 
 
 def sought(project: Project, months: Sequence[Period], only: Only) -> Sought:
@@ -153,3 +160,22 @@ def ledger_csv(parts: Iterable[pa.Table]) -> Iterator[str]:
     yield written([FIELDS])
     for rows in parts:
         yield written(zip(*(rows[name].to_pylist() for name in FIELDS), strict=True))
+
+
+@sheet_of.register
+def ledger_sheet(made: Ledger) -> Sheet:
+    leaf, broken = made.leaf, made.leaf.broken
+    links = "Every link of these holds."
+    if broken:
+        links = f"{counted(len(broken), 'link')} of these broken, the first at {broken[0]}: run `apportion verify`."
+    value = {
+        "title": made.title,
+        "count": made.sum.count,
+        "amounts": made.sum.amounts,
+        "facets": made.sum.facets,
+        "rows": leaf.rows.select(FIELDS).to_pylist(),
+        "next": leaf.next,
+        "broken": broken,
+        "head": made.head,
+    }
+    return Sheet(made.title, (posting_table(leaf.rows),), value, (SIDE, links, f"ledger head {made.head}"))

@@ -50,7 +50,7 @@ class Part:
 
 
 def lend(project: Project, loan: Loan, today: date | None = None) -> Pledge:
-    """Refused where the lender has not so much that is neither used nor reserved nor lent already."""
+    """Lend a part of a quota to another team. Refused where the lender has not so much that is neither used nor reserved nor lent already."""
     refuse_unfit(project, loan)
     need = needed(project, loan.amount, loan.of, Where(loan.pool))
     if not need.amount:
@@ -76,7 +76,7 @@ def lend(project: Project, loan: Loan, today: date | None = None) -> Pledge:
 
 
 def give_back(project: Project, number: int, why: str = "", today: date | None = None) -> Pledge:
-    """Undoes a loan while its window lasts. Refused where the borrower has used or reserved of it already."""
+    """Undo a loan while its window lasts. Refused where the borrower has used or reserved of it already."""
     one = numbered(project.books.pledges.all(), number, LEND)
     if not one.is_open:
         return one

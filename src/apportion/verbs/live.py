@@ -24,6 +24,7 @@ from apportion.reports.live import BILLED, CARRIED, ESTIMATED, LISTED, ROWS, UNK
 from apportion.reports.words import shown
 from apportion.verbs.agreement import policy_for, short
 from apportion.verbs.engines import backend_of
+from apportion.verbs.periods import today as this_day
 from apportion.verbs.project import Project
 from apportion.verbs.reaches import reaches
 from apportion.verbs.settled import Settled, settled_prices
@@ -66,10 +67,10 @@ class Running:
         return Estimate(self.period, self.today, rows, pools, self.sources, self.policy.currency, short(self.policy))
 
 
-def live(project: Project, today: date, step: Step = silent) -> Estimate:
-    """Of the newest month that has usage until `today`."""
+def live(project: Project, today: date | None = None, step: Step = silent) -> Estimate:
+    """What the running month comes to so far, estimated: the newest that has usage until `today`. Nothing is posted."""
     pins = pins_of(project)
-    running = running_month(project, today, pins, step)
+    running = running_month(project, today or this_day(), pins, step)
     step(f"estimating {running.period}", 0, 0)
     return estimate_of(running, plan_of(project, running, pins) if running.has_prices else None)
 

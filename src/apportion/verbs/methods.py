@@ -10,7 +10,7 @@ from apportion.policy.document import Policy
 
 
 def methods() -> list[dict[str, Any]]:
-    """One row per method. `policy` is how a policy writes it today, empty where only `split` knows it so far."""
+    """Which ways to share there are. One row per method; `policy` is how a policy writes it today, empty where only `split` knows it so far."""
     return [
         {
             "name": method.name,
@@ -25,7 +25,7 @@ def methods() -> list[dict[str, Any]]:
 
 
 def method(name: str) -> dict[str, str]:
-    """Section titles and texts, in the order in which they are read."""
+    """All about one of them, with an example that is computed here: section titles and texts, in the order in which they are read."""
     found = METHODS.get(name)
     if found is None:
         near = get_close_matches(name, METHODS, 1)

@@ -1,7 +1,7 @@
 """Where each month stands: open, in review (it is over, and waits for its days of grace or for somebody to close it), or closed."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -12,7 +12,11 @@ from apportion.model.currencies import is_money
 from apportion.model.times import Period, day_start, parse_period
 from apportion.policy.document import Policy
 from apportion.policy.rules import Closing
+from apportion.render.listing import Listing
+from apportion.render.sheet import Sheet, Table
+from apportion.reports.report import Column
 from apportion.reports.sums import grouped
+from apportion.reports.words import counted, shown
 from apportion.verbs.agreement import policy_for
 from apportion.verbs.project import Project
 
@@ -38,7 +42,13 @@ def closable_from(policy: Policy, period: Period) -> date:
     return period.next.first_day + timedelta(days=rules.grace_days or 0)
 
 
-def months(project: Project) -> Iterator[Month]:
+def months(project: Project) -> Listing[Month]:
+    """Where each month stands: open, in review or closed."""
+    found = list(every(project))
+    return Listing(found, lambda: month_list(found))
+
+
+def every(project: Project) -> Iterator[Month]:
     """Every month that something is posted in, oldest first."""
     runs = project.books.runs()
     for text in sorted({run.period for run in runs}):
@@ -66,3 +76,23 @@ def standing(policy: Policy, period: Period, runs: list[StoredRun]) -> tuple[str
             return CLOSED, datetime.fromtimestamp(run.posted_s, zone).date()
     over = time.time() >= day_start(period.next.first_day, zone)
     return IN_REVIEW if over else OPEN, closable_from(policy, period)
+
+
+def month_list(found: Sequence[Month]) -> Sheet:
+    columns = (
+        Column("period", "month"),
+        Column("status", "status"),
+        Column("day", "closed, or can be from"),
+        Column("posted", "posted"),
+        Column("corrections", "corrections", "count"),
+        Column("invoices", "invoices", "count"),
+        Column("why", "closed although", quiet=True),
+    )
+    rows = tuple(
+        (
+            month.period, month.status, month.day, ", ".join(shown(amount, currency) for currency, amount in month.amounts.items()),
+            month.corrections, month.invoices, month.why or None,
+        )
+        for month in found
+    )  # fmt: skip
+    return Sheet(f"{counted(len(found), 'month')}.", (Table(columns, rows),), {"months": found})

@@ -23,12 +23,12 @@ from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
 from apportion.verbs.agreement import basis_of, short
 from apportion.verbs.ground import ground_of
-from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed, compute
 from apportion.verbs.project import Project
 from apportion.verbs.report import declared
 from apportion.verbs.soundness import NOTE, Finding
 from apportion.verbs.steps import Step, silent
+from apportion.verbs.world import known_month
 
 COMPUTE = "compute"
 UNITS = (
@@ -44,9 +44,9 @@ FEW = 50  # instances whose nearest names are looked for
 HOUR_S = 3600
 
 
-def nodes(project: Project, period: Period | str, step: Step = silent) -> Report:
-    """As posted, or as a plan would be now."""
-    period = as_period(period)
+def nodes(project: Project, period: Period | str | None = None, step: Step = silent) -> Report:
+    """Which node each instance of the bill is, and what is tied to none; as posted, or as a plan would be now."""
+    period = known_month(project, period)
     ground = ground_of(project, period)
     computed = compute(project, period, ground.policy, ground.pins, step)
     step("tying instances to nodes", 0, 0)

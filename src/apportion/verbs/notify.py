@@ -33,7 +33,7 @@ ROWS = ("channel", "kind", "to", "events", "teams", "per_hour", "waiting", "last
 
 
 def deliver(project: Project, now_s: int | None = None) -> list[Told]:
-    """All that is due, to webhooks and to channels."""
+    """Send all that is due, to webhooks and to channels."""
     now = int(time.time()) if now_s is None else now_s
     told = hooks.deliver(project, now_s)
     if not project.settings.notify:
@@ -137,7 +137,7 @@ def note_answer(project: Project, some: Sequence[Telling], told: Told, now_s: in
 
 
 def try_channels(project: Project, name: str = "") -> list[Told]:
-    """A message that tells of nothing, now, by one channel or by all; it counts for no hour. That it was sent is noted, whatever came of it."""
+    """Send a message that tells of nothing, now, by one channel or by all; it counts for no hour. That it was sent is noted, whatever came of it."""
     channels = [one for one in project.settings.notify if name in ("", one.name)]
     if not channels:
         known = [one.name for one in project.settings.notify]

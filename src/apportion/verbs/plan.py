@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+import pyarrow as pa
+
 from apportion.books.shapes import PLAN, StoredPlan
 from apportion.engine.bursts import Burst, bursts_of
 from apportion.engine.conversion import Conversion
@@ -12,24 +14,28 @@ from apportion.engine.lines import Bill
 from apportion.engine.plan import RULES, Plan, World, make_plan
 from apportion.engine.price import Sampling
 from apportion.errors import Problem, ProjectError
-from apportion.model.money import plain
+from apportion.model.money import for_reading, plain
+from apportion.model.result import Result
+from apportion.model.rows import MONEY
 from apportion.model.times import Period
 from apportion.policy.document import Policy
+from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.changes import Change, changes, tally
-from apportion.reports.equation import Equation, equations
-from apportion.reports.words import shown
+from apportion.reports.equation import Equation, by_currency, equations
+from apportion.reports.report import Column
+from apportion.reports.words import counted, shown
 from apportion.verbs.agreement import basis_of, keep, policy_for, short
 from apportion.verbs.engines import backend_of
-from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import Pins, billed_periods, build_world, parts_of, pins_of
+from apportion.verbs.world import Pins, billed_periods, build_world, known_month, parts_of, pins_of
 
 Found = TypeVar("Found")
+FEW = 5  # problems that are shown
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+@dataclass(frozen=True, slots=True, repr=False)
+class Planned(Result):
     """A plan beside the record. `was` is the policy that the period was last posted with, "" where it never was."""
 
     period: str
@@ -60,10 +66,21 @@ class Planned:
     def pending(self) -> bool:
         return any(row.sign != " " for row in self.rows)
 
+    def to_arrow(self) -> pa.Table:
+        """What each owner owes as posted and as planned, unchanged ones, too."""
+        names = ("currency", "owner", "before", "after", "change")
+        kinds = dict.fromkeys(names[:2], pa.string()) | dict.fromkeys(names[2:], MONEY)
+        return pa.table({name: pa.array([getattr(row, name) for row in self.rows], kinds[name]) for name in names})
 
-def plan(project: Project, period: Period | str, engine: str | None = None, step: Step = silent) -> Planned:
-    """Compute, keep and compare."""
-    period, project = as_period(period), project.on(engine)
+
+def plan(
+    project: Project, period: Period | str | None = None, engine: str | None = None, step: Step = silent
+) -> Planned:
+    """Who would owe what, against what is posted. Changes nothing but the plan that is kept for `apply`.
+
+    The newest month that has a bill unless one is named. `engine` is `duckdb`, `spark` or Spark's address.
+    """
+    period, project = known_month(project, period), project.on(engine)
     keep(project, policy_for(project, period))
     drawn = draw(project, period, step)
     step("keeping the plan", 0, 0)
@@ -214,4 +231,96 @@ def beside_record(project: Project, policy: Policy, made: Plan, head: str) -> Pl
         problems=tuple(made.problems),
         plan=made,
         basis=basis_of(policy),
+    )
+
+
+@sheet_of.register
+def plan_sheet(made: Planned) -> Sheet:
+    columns = (
+        Column("sign", ""),
+        Column("owner", "owner"),
+        Column("before", "posted", "money"),
+        Column("after", "planned", "money"),
+        Column("change", "change", "money"),
+        Column("why", "mostly"),
+    )
+    tables = tuple(
+        Table(
+            columns,
+            tuple(
+                (row.sign, row.owner, row.before, row.after, row.change, row.why)
+                for row in made.rows
+                if row.currency == currency and row.sign != " "
+            ),
+            currency=currency,
+            heading=f"{made.period} in {currency}",
+        )
+        for currency in dict.fromkeys(row.currency for row in made.rows)
+    )
+    was = f" (was {made.was})" if made.was and made.was != made.policy else ""
+    title = f"Plan for {made.period} under {made.policy}{was}, {made.basis}          + added  ~ changed  - removed"
+    return Sheet(title, tables, plan_value(made), notes_of(made))
+
+
+def plan_value(made: Planned) -> dict[str, object]:
+    """The contract: `digest`, `engine`, `equation`, `rows`, `bills` (with their conversion), `problems`.
+
+    `sampled`: how shares were estimated; `bursts`: use above reservations.
+    """
+    return {
+        "period": made.period,
+        "policy": made.policy,
+        "was": made.was,
+        "basis": made.basis,
+        "digest": made.digest,
+        "engine": made.plan.engine._asdict(),
+        "head": made.head,
+        "tally": made.tally,
+        "pending": made.pending,
+        "equation": made.equation,
+        "rows": made.rows,
+        "bills": made.bills,
+        "problems": made.problems,
+        "sampled": made.sampled,
+        "bursts": [burst_value(burst) for burst in made.bursts],
+    }
+
+
+def burst_value(burst: Burst) -> dict[str, object]:
+    """`for_others` is what of the team's charge pays for nodes that only other teams' bursts used."""
+    return {
+        "pool": burst.pool,
+        "team": burst.team,
+        "unit_hours": for_reading(burst.unit_hours),
+        "slots": burst.slots,
+        "for_others": {currency: for_reading(amount) for currency, amount in burst.for_others.items()},
+    }
+
+
+def burst_notes(made: Planned) -> list[str]:
+    return [
+        f"bursts: {shown(for_reading(amount), currency)} of {burst.team}'s charge in {burst.pool} pays for nodes that only other teams' bursts used"
+        for burst in made.bursts
+        for currency, amount in burst.for_others.items()
+    ]
+
+
+def notes_of(made: Planned) -> tuple[str, ...]:
+    converted = [f"converted: {conversion_text(bill, bill.conversion)}" for bill in made.bills if bill.conversion]
+    problems = [f"problem: {problem.where}: {problem.message} [{problem.code}]" for problem in made.problems[:FEW]]
+    more = [f"... and {len(made.problems) - FEW} more problems: -o json has all"] if len(made.problems) > FEW else []
+    bills = [one.sentence() for one in made.equation] if len(made.equation) > 1 else []
+    sums = (
+        [one.sentence() for one in by_currency(made.equation)] if bills else [one.sentence() for one in made.equation]
+    )
+    engine = made.plan.engine
+    cluster = "" if engine.stages is None else f"   {engine.name} {engine.version}, {counted(engine.stages, 'stage')}"
+    return (
+        "\n".join((*bills, *sums)),
+        made.tally,
+        *converted,
+        *burst_notes(made),
+        *problems,
+        *more,
+        f"digest {made.digest}{cluster}",
     )

@@ -22,6 +22,7 @@ from apportion.reports.completeness import marked
 from apportion.reports.groups import narrowed
 from apportion.reports.report import Report
 from apportion.verbs.agreement import basis_of
+from apportion.verbs.asked import posted_month
 from apportion.verbs.explaining.lines import Placed, lines_node, placed_lines
 from apportion.verbs.explaining.prices import measure_of
 from apportion.verbs.ground import Means, afresh
@@ -34,14 +35,16 @@ from apportion.verbs.settings import nearest
 from apportion.verbs.steps import Step, silent
 
 
-def pools(project: Project, period: Period | str, step: Step = silent) -> Report:
-    """All pools of a month beside each other."""
-    return pools_by(afresh(step), project, period)
+def pools(project: Project, period: Period | str | None = None, step: Step = silent) -> Report:
+    """All pools of a month beside each other: what each cost, what stood idle of it, what a unit cost."""
+    return pools_by(afresh(step), project, posted_month(project, period))
 
 
-def pool(project: Project, name: str, period: Period | str, by: str = "day", step: Step = silent) -> Report:
-    """One pool: a row for each day, hour, or hour of the week (`week`)."""
-    return pool_by(afresh(step), project, name, period, by)
+def pool(
+    project: Project, name: str, period: Period | str | None = None, by: str = "day", step: Step = silent
+) -> Report:
+    """One pool, what became of its capacity and what a unit cost: a row for each day, hour, or hour of the week (`week`)."""
+    return pool_by(afresh(step), project, name, posted_month(project, period), by)
 
 
 def pools_by(means: Means, project: Project, period: Period | str, only: Collection[str] | None = None) -> Report:

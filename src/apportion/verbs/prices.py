@@ -50,6 +50,7 @@ class Wish:
 
 
 def prices(project: Project, wish: Wish = Wish(), step: Step = silent) -> Report:  # noqa: B008 - frozen
+    """What an hour will cost in the coming days: as published, else as such hours came to in the last settled month."""
     return prices_by(afresh(step), project, wish)
 
 

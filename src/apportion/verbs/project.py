@@ -113,6 +113,7 @@ class Project:
 
 
 def open_project(folder: str | Path | None = None) -> Project:
+    """The project in a folder; without one, of this folder or the nearest above it, or the one that APPORTION_PROJECT names."""
     found = find_project(folder)
     return Project(found, read_settings(found / FILE))
 

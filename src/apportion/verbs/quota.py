@@ -10,23 +10,28 @@ from fractions import Fraction
 import pyarrow.compute as pc
 
 from apportion.model.times import Period, parse_period
-from apportion.reports.quotas import Used
+from apportion.render.listing import Listing
+from apportion.render.sheet import report_sheet
+from apportion.reports.quotas import Used, quota_report
 from apportion.reports.report import Record
 from apportion.verbs.agreement import policy_for
+from apportion.verbs.asked import current_month
 from apportion.verbs.budget import today_of
 from apportion.verbs.carrying import Carrying, carried
 from apportion.verbs.counting import MONTHS, Counting, limit_of, window
-from apportion.verbs.periods import as_period
 from apportion.verbs.pledged import place
 from apportion.verbs.project import Project
 from apportion.verbs.report import Reading, posted_periods, read_record
 
 
 def quotas(
-    project: Project, period: Period | str, read: Reading = read_record, today: date | None = None
-) -> tuple[Used, ...]:
-    """Each in its window that the month's last known day lies in: of a running month, so far. `read`: the record as somebody may see it."""
-    month = as_period(period)
+    project: Project, period: Period | str | None = None, read: Reading = read_record, today: date | None = None
+) -> Listing[Used]:
+    """What is used and left of each quota, in its window that the month's last known day lies in: of a running month, so far.
+
+    `read`: the record as somebody may see it.
+    """
+    month = current_month(project, period)
     policy = policy_for(project, month)
     now = today or today_of(project)
     record = read(project, [month], None) if str(month) in posted_periods(project) else None
@@ -44,7 +49,8 @@ def quotas(
             found.append(
                 Used(limit, first, last, through, used, carried(Carrying(project, quota, read), limit, (first, last)))
             )
-    return tuple(sorted(place(project, found, now), key=lambda one: (one.limit.owner, one.limit.what, one.limit.per)))
+    every = sorted(place(project, found, now), key=lambda one: (one.limit.owner, one.limit.what, one.limit.per))
+    return Listing(every, lambda: report_sheet(quota_report(every, str(month), project.books.head())))
 
 
 def reference_day(record: Record | None, month: Period, today: date) -> date:

@@ -21,10 +21,9 @@ from apportion.reports.report import Report
 from apportion.reports.sums import ZERO, total
 from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
 from apportion.verbs.corrections import runs_of
-from apportion.verbs.periods import as_period
 from apportion.verbs.plan import conversion_text
 from apportion.verbs.project import Project
-from apportion.verbs.world import Pins, bill_lines, exchange_rates, pins_of, pins_of_run, reference_lines
+from apportion.verbs.world import Pins, bill_lines, exchange_rates, known_month, pins_of, pins_of_run, reference_lines
 
 UTC = ZoneInfo("UTC")
 DAY_S = 86_400
@@ -32,8 +31,9 @@ FORMER = 5  # deliveries of a bill that are gone through
 Sums = Mapping[tuple[str, tuple[str, str]], Decimal]  # (currency, (bill, service)) -> money
 
 
-def reconciled(project: Project, period: Period | str, by: str = "bill") -> Report:
-    return reconcile(sides_of(project, as_period(period)), by)
+def reconciled(project: Project, period: Period | str | None = None, by: str = "bill") -> Report:
+    """What the vendor says, what was read and what was posted, with every difference explained; `by` bill, invoice, service or day."""
+    return reconcile(sides_of(project, known_month(project, period)), by)
 
 
 def sides_of(project: Project, period: Period) -> Sides:

@@ -22,6 +22,7 @@ from apportion.reports.report import Record, Report
 from apportion.reports.showback import showback
 from apportion.reports.trend import trend
 from apportion.verbs.agreement import basis_of, policy_of_version
+from apportion.verbs.asked import Months, posted_months
 from apportion.verbs.corrections import corrected
 from apportion.verbs.held import Holding, held_in
 from apportion.verbs.incomplete import incomplete_days
@@ -41,13 +42,14 @@ REPORTS: Mapping[str, Callable[..., Report]] = {
 
 
 def report(
-    project: Project, name: str, periods: str | list[Period], where: Sequence[str] = (), **options: str
+    project: Project, name: str = "showback", periods: Months = None, where: Sequence[str] = (), **options: str
 ) -> Report:
-    """`periods` as months, or as text: `2026-10`. `where` are filters such as `team=vision`.
+    """Who owes what, and what else the record says: `showback`, `trend`, `idle`, `held`, `coverage`, `carbon` or `corrections`.
 
-    The option `as_of` is a day: as the books stood at its end. Others are the report's own, such as `by`.
+    `periods` as months, or as text: `2026-10`, `2026-Q4` or `2026-04..2026-10`; the newest that is posted unless given. `where` are filters such
+    as `team=vision`. The option `as_of` is a day: as the books stood at its end. Others are the report's own, such as `by`.
     """
-    return report_from(read_record, project, name, periods, where, **options)
+    return report_from(read_record, project, name, posted_months(project, periods), where, **options)
 
 
 def report_from(

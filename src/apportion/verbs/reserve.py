@@ -15,6 +15,7 @@ from fractions import Fraction
 from apportion.books.pledges import ENDS, EXPIRE, POST, RESERVE, VOID, Entry, Pledge
 from apportion.errors import ApportionError, BooksError, ProjectError
 from apportion.model.money import GRAIN, plain, to_decimal
+from apportion.model.result import Result
 from apportion.reports.fit import MONEY, Fit, Need, amount
 from apportion.reports.quotas import figure
 from apportion.verbs.budget import refuse_unknown, today_of
@@ -47,8 +48,8 @@ class Wish:
     expires: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reserved:
+@dataclass(frozen=True, slots=True, repr=False)
+class Reserved(Result):
     """`pledges` are those of the job; none where it does not fit, and then nothing was kept. `made`: they are new."""
 
     pledges: tuple[Pledge, ...]
@@ -63,7 +64,7 @@ class Reserved:
 def reserve(
     project: Project, wish: Wish, today: date | None = None, now_s: int | None = None, step: Step = silent
 ) -> Reserved:
-    """The same again changes nothing; another amount for the same job is refused until the first is void."""
+    """Set a part of a quota aside for a job. The same again changes nothing; another amount for the same job is refused until the first is void."""
     refuse_unknown(project, wish.team)
     needs = [needed(project, wish.amount, wish.of, wish.where)]
     needs += [needed(project, wish.cost, MONEY, wish.where)] if wish.cost else []
@@ -167,7 +168,7 @@ def kept(number: Fraction) -> Decimal:
 
 
 def post_reservation(project: Project, number: int, actual: str = "") -> Pledge:
-    """What the job came to: as stated, else as the data says. It counts until usage of the job comes, and then that does."""
+    """Say what the job came to: as stated, else as the data says. It counts until usage of the job comes, and then that does."""
     known = project.books.pledges.all()
     begun = numbered(known, number, RESERVE).begun
     stated = needed(project, actual, begun.what).amount if actual else None
@@ -186,7 +187,7 @@ def post_reservation(project: Project, number: int, actual: str = "") -> Pledge:
 
 
 def void_reservation(project: Project, number: int, why: str = "") -> Pledge:
-    """The job does not run: what was set aside is free again."""
+    """Give a reservation back. The job does not run: what was set aside is free again."""
     return ended(project, number, VOID, lambda _: Fraction(0), why)
 
 

@@ -19,11 +19,11 @@ from apportion.reports.review.review import ALONE, Drafted, Review, told_apart
 from apportion.reports.review.season import season
 from apportion.reports.review.weights import weights
 from apportion.reports.sums import by_currency, summed
+from apportion.verbs.asked import posted_month
 from apportion.verbs.draft import propose
 from apportion.verbs.gaps import Gap, likely_team
 from apportion.verbs.ground import Means, afresh
 from apportion.verbs.health import unmapped as gaps_of
-from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed
 from apportion.verbs.pools import computed_month
 from apportion.verbs.project import Project
@@ -45,14 +45,17 @@ class Saved:
     effect: Whatif
 
 
-def review(project: Project, period: Period | str, step: Step = silent) -> Review:
-    """Of a posted month, against the month before where that is posted, too. Changes nothing."""
-    return review_by(afresh(step), project, period)
+def review(project: Project, period: Period | str | None = None, step: Step = silent) -> Review:
+    """What changed in a month, what stands out, and which rules no longer fit.
+
+    Of a posted month, against the month before where that is posted, too. Changes nothing.
+    """
+    return review_by(afresh(step), project, posted_month(project, period))
 
 
 def review_by(means: Means, project: Project, period: Period | str) -> Review:
     """By means that somebody else keeps."""
-    period = as_period(period)
+    period = posted_month(project, period)
     record = means.read(project, [period], None)
     computed = computed_month(means, project, period)
     policy = computed.world.policy

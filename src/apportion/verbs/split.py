@@ -17,7 +17,7 @@ class InexactNumber:
 
 
 def split(text: str) -> tuple[int, dict[str, Any]]:
-    """The exit code, and the object to print: `shares`, or `error` and `message`."""
+    """Solve one small sharing problem, given as JSON: the exit code, and the object to print, `shares`, or `error` and `message`."""
     try:
         return 0, {"shares": solve(read_problem(text)).minor}
     except SplitError as error:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from apportion.errors import ProjectError
 from apportion.model.delivery import Delivery
+from apportion.model.result import Result
 from apportion.model.times import DAY_S, Interval
 from apportion.sources.live import Live
 from apportion.sources.registry import reader, source_named
@@ -52,8 +53,8 @@ class Cluster:
     stanza: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+@dataclass(frozen=True, slots=True, repr=False)
+class Begun(Result):
     """`findings` are about the proposal; `unmapped` are accounts that no rule gives to a team, with the hours they held."""
 
     started: Started

@@ -9,11 +9,13 @@ from apportion.books.shapes import Closed, Document
 from apportion.errors import ProjectError
 from apportion.model.times import Period
 from apportion.policy.document import Policy
+from apportion.render.listing import Listing
+from apportion.render.statement.listing import statement_list
 from apportion.reports.statement.build import statements as built
 from apportion.reports.statement.facts import Facts
 from apportion.reports.statement.shape import LEVELS, Statement, from_json, to_json
 from apportion.verbs.agreement import policy_of_version
-from apportion.verbs.periods import as_period
+from apportion.verbs.asked import posted_month
 from apportion.verbs.preview import Upcoming, upcoming
 from apportion.verbs.project import Project
 from apportion.verbs.report import end_of
@@ -29,20 +31,25 @@ BILLED = "team"  # the level whose statements are invoices
 class Wanted:
     """Statements of all owners at a level, or of one; `as_of` is a day: as the books stood at its end."""
 
-    period: Period | str
+    period: Period | str | None = None
     level: str = BILLED
     owner: str = ""
     as_of: str = ""
 
 
 Gathering = Callable[[Project, Period, int | None], Facts]
+EVERY = Wanted()
 
 
 def statements(
-    project: Project, wanted: Wanted, step: Step = silent, gathering: Gathering | None = None
-) -> list[Statement]:
-    """`gathering`: the facts of an open month in another way, such as kept from before."""
-    period = as_period(wanted.period)
+    project: Project, wanted: Wanted = EVERY, step: Step = silent, gathering: Gathering | None = None
+) -> Listing[Statement]:
+    """What each owner owes for a month, what changed, and why: as it was issued where the month is closed, else a draft.
+
+    `gathering`: the facts of an open month in another way, such as kept from before.
+    """
+    period = posted_month(project, wanted.period)
+    wanted = replace(wanted, period=period)
     if wanted.level not in LEVELS:
         raise ProjectError(
             "unknown-level", f"there is no level {wanted.level!r}", hint=nearest(wanted.level, LEVELS, "levels")
@@ -50,9 +57,11 @@ def statements(
     until_s = end_of(project, wanted.as_of) if wanted.as_of else None
     closed = project.books.closed(str(period))
     if closed is not None and closed.documents and (until_s is None or closed.closed_s <= until_s):
-        return issued(project, closed, wanted)
+        found = issued(project, closed, wanted)
+        return Listing(found, lambda: statement_list(found))
     facts = gathering(project, period, until_s) if gathering else facts_of(project, period, until_s, step)
-    return drafts(facts, wanted)
+    made = drafts(facts, wanted)
+    return Listing(made, lambda: statement_list(made))
 
 
 def issued(project: Project, closed: Closed, wanted: Wanted) -> list[Statement]:

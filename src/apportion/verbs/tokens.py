@@ -5,16 +5,20 @@ from collections.abc import Sequence
 
 from apportion.books.tokens import Token
 from apportion.model.times import instant_text
-from apportion.render.sheet import Table
+from apportion.render.listing import Listing
+from apportion.render.sheet import Sheet, Table
 from apportion.reports.report import Column
+from apportion.reports.words import counted
 from apportion.verbs.project import Project
 
 COLUMNS = ("id", "label", "owner", "role", "teams", "may", "status", "until", "last_used")
 
 
-def tokens(project: Project, owner: str | None = None) -> tuple[Token, ...]:
-    """Newest first; of one owner or all."""
-    return tuple(project.books.tokens.listed(owner))
+def tokens(project: Project, owner: str | None = None) -> Listing[Token]:
+    """Tokens of programs, newest first; of one owner or all. What is secret of them is not kept."""
+    found = tuple(project.books.tokens.listed(owner))
+    title = f"{counted(len(found), 'token')}."
+    return Listing(found, lambda: Sheet(title, (token_table(found),), {"tokens": found}))
 
 
 def token_table(found: Sequence[Token]) -> Table:

@@ -13,6 +13,7 @@ from apportion.reports.held import QUANTITIES
 from apportion.reports.report import Record, Report
 from apportion.reports.waste import Held
 from apportion.reports.waste import waste as make_report
+from apportion.verbs.asked import Months, posted_months
 from apportion.verbs.charged import runs_of
 from apportion.verbs.periods import label
 from apportion.verbs.project import Project
@@ -22,11 +23,9 @@ KEYS = ("period", "workload", "bill", "pool", "team", "project", "user", "unit",
 SUMS = (*QUANTITIES, "waste")
 
 
-def waste(
-    project: Project, periods: Sequence[Period], where: Sequence[str] = (), read: Reading = read_record
-) -> Report:
-    """`where` as in other reports; `read` for those who see only a part of the record."""
-    months = list(periods)
+def waste(project: Project, periods: Months = None, where: Sequence[str] = (), read: Reading = read_record) -> Report:
+    """The runs that held the most without using it, and what that cost. `where` as in other reports; `read` for those who see only a part of the record."""
+    months = posted_months(project, periods)
     record = read(project, months, None)
     filters = read_filters(where)
     some = only(with_workloads(project, record, months), filters, "held")

@@ -6,27 +6,31 @@ from datetime import date
 from decimal import Decimal
 
 from apportion.model.currencies import is_money
+from apportion.model.result import Result
 from apportion.model.times import Period
 from apportion.policy import diff as clauses
 from apportion.policy.document import Policy
 from apportion.policy.load import load_policy
-from apportion.render.sheet import Sheet, Table
+from apportion.render.chart import colours, dumbbell, number
+from apportion.render.drawn import Drawn, drawn
+from apportion.render.figures import legible
+from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.changes import Change, changes
 from apportion.reports.report import Column
 from apportion.reports.sums import total
 from apportion.reports.words import counted, rounded, shown
 from apportion.verbs.agreement import policy_for, policy_of_version, short
+from apportion.verbs.asked import posted, posted_month
 from apportion.verbs.corrections import runs_of
-from apportion.verbs.periods import as_period
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.repriced import Instead, NewPrice, apart, planned_at, read_prices, with_published
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import Pins, pins_of, pins_of_run
+from apportion.verbs.world import Pins, known_month, pins_of, pins_of_run
 
 
-@dataclass(frozen=True, slots=True)
-class Whatif:
+@dataclass(frozen=True, slots=True, repr=False)
+class Whatif(Result):
     """`rows` are owners with what they owe under `was` (`before`) and would owe under `policy` (`after`); `clauses` are what differs between the two.
 
     `bills` are what else differs: sums of bills. `posted`: whether `before` is what is in the books; otherwise it was computed, too.
@@ -43,13 +47,17 @@ class Whatif:
 
 
 def whatif(
-    project: Project, period: Period | str, policy_text: str = "", prices: Sequence[str] = (), step: Step = silent
+    project: Project,
+    period: Period | str | None = None,
+    policy_text: str = "",
+    prices: Sequence[str] = (),
+    step: Step = silent,
 ) -> Whatif:
-    """Against what is posted for the month; against the plan of the policy in force where nothing is.
+    """Who would owe what by another policy or another price: against what is posted for the month, or against the plan of the policy in force where nothing is.
 
     Without a text the policy stays as it is. `prices`: `gpus=+10%` or `gpus=120000`, what a pool's bill, or a unit of its price list, comes to.
     """
-    period = as_period(period)
+    period = posted_month(project, period) if period or posted(project) else known_month(project, None)
     old = policy_of(project, period)
     return compared(project, period, old, instead(old, period, policy_text, read_prices(prices)), step)
 
@@ -91,6 +99,7 @@ def tables(made: Whatif) -> tuple[Table, ...]:
     return tuple(found)
 
 
+@sheet_of.register
 def whatif_sheet(made: Whatif) -> Sheet:
     against = "what is posted" if made.posted else f"the plan under {made.was}"
     bills = (f"{said[0].upper()}{said[1:]}." for said in made.bills)
@@ -141,3 +150,21 @@ def sentence(rows: Sequence[Change], period: Period | str) -> str:
 def named(rows: list[Change]) -> str:
     """The largest, and how many more."""
     return rows[0].owner + (f" and {counted(len(rows) - 1, 'other')}" if len(rows) > 1 else "")
+
+
+@drawn.register
+def whatif_chart(made: Whatif) -> Drawn | None:
+    """From what each owes (a ring) to what it would owe (a dot), in the first currency."""
+    moved = [row for row in made.rows if row.sign != " "]
+    mine = [row for row in moved if row.currency == moved[0].currency]
+    if not mine:
+        return None
+    values = [
+        {
+            "owner": legible(row.owner), "before": number(row.before), "after": number(row.after), "was": shown(row.before, row.currency),
+            "then": shown(row.after, row.currency), "change": shown(row.change, row.currency),
+        }
+        for row in mine
+    ]  # fmt: skip
+    names = [legible(row.owner) for row in mine]
+    return dumbbell(values, colours(sorted(names)), names, mine[0].currency), f"{made.title} From the ring to the dot."

@@ -22,6 +22,7 @@ from apportion.model.times import Interval, Period, local_day, months
 from apportion.policy.document import Policy
 from apportion.reports.sums import grouped, side_of
 from apportion.verbs.agreement import policy_for, policy_of_version
+from apportion.verbs.asked import single
 from apportion.verbs.levels import as_levels
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
@@ -120,6 +121,12 @@ def billed_periods(project: Project, pins: Pins) -> set[str]:
     references = set(project.books.reference_sources())
     middles = {(row["billing_start_s"] + row["billing_end_s"]) // 2 for row in known if row["source"] not in references}
     return {datetime.fromtimestamp(middle, UTC).strftime("%Y-%m") for middle in middles}
+
+
+def known_month(project: Project, period: Period | str | None) -> Period:
+    """The newest that has a bill, or usage where none is needed, unless one is named."""
+    known = known_periods(project, pins_of(project)) if period is None else ()
+    return single(period, known, "run `apportion ingest` first")
 
 
 def known_periods(project: Project, pins: Pins) -> set[str]:

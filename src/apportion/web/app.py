@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+from collections.abc import Callable
 from multiprocessing import connection, parent_process
 from pathlib import Path
 from threading import Thread
@@ -30,8 +31,8 @@ from apportion.web.warm import WARMING
 FOLDER = "APPORTION_SERVED"  # how several processes learn which project they serve
 
 
-def create_app(folder: Path, *, warm: bool = False) -> FastAPI:
-    """`warm`: the newest month is computed before anybody asks."""
+def create_app(folder: Path, *, warm: bool = False, door: Callable[[Desk], Door] = Door) -> FastAPI:
+    """`warm`: the newest month is computed before anybody asks. `door`: who may come in, where that is not for the settings to say."""
     app = FastAPI(
         title="Apportion",
         version=__version__,
@@ -41,7 +42,7 @@ def create_app(folder: Path, *, warm: bool = False) -> FastAPI:
         lifespan=beside(TELLING, WARMING) if warm else beside(TELLING),
     )
     app.state.desk = Desk(folder)
-    app.state.door = Door(app.state.desk)
+    app.state.door = door(app.state.desk)
     add_guards(app, app.state.door)
     add_faults(app)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

@@ -6,7 +6,7 @@ from apportion.errors import ProjectError
 from apportion.model.times import Period
 from apportion.reports.statement.facts import Facts
 from apportion.reports.statement.shape import Statement
-from apportion.verbs.periods import as_period
+from apportion.verbs.asked import posted_month
 from apportion.verbs.project import Project
 from apportion.verbs.statement import BILLED, Wanted, facts_of, statements
 from apportion.web.ask import Ask, NotThereError
@@ -34,7 +34,7 @@ def discreet(ask: Ask, made: Statement) -> Statement:
 
 def every_statement(ask: Ask, wanted: Wanted) -> list[Statement]:
     """What they are made of is kept for all levels of a month."""
-    month = as_period(wanted.period)
+    month = posted_month(ask.project, wanted.period)
 
     def gathered(project: Project, period: Period, until_s: int | None) -> Facts:
         key = ("statement facts", str(period), wanted.as_of)
@@ -42,7 +42,7 @@ def every_statement(ask: Ask, wanted: Wanted) -> list[Statement]:
 
     def made() -> list[Statement]:
         try:
-            return statements(ask.project, wanted, gathering=gathered)
+            return list(statements(ask.project, wanted, gathering=gathered))
         except ProjectError as error:
             if error.code == "unknown-owner":
                 return []

@@ -1,12 +1,14 @@
 """DuckDB in this process and in memory; what exceeds the memory it may use goes to a spill folder and is removed with the connection."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import ibis.expr.operations as ops
 import pyarrow as pa
+from duckdb import InvalidInputException
 from ibis.backends.duckdb import Backend as IbisDuckDB
 from ibis.backends.sql.compilers.duckdb import DuckDBCompiler
 
@@ -100,8 +102,11 @@ def connect_duckdb(*, threads: int | None = None, memory: str | None = None, spi
     """Joins are made as they are written, the many rows first: guesses of sizes would turn some of them around, which costs ten times as much."""
     connection = Connection()
     connection.do_connect()
+    with suppress(InvalidInputException):  # a notebook that cannot draw one has none, and DuckDB refuses to hear of it
+        connection.raw_sql(
+            "set enable_progress_bar = false"
+        )  # it would be printed among what we print, where Python has no main file
     settings = {
-        "enable_progress_bar": False,  # it would be printed among what we print, where Python has no main file: in workers and notebooks
         "preserve_insertion_order": False,
         "disabled_optimizers": AS_WRITTEN,
         "threads": threads,

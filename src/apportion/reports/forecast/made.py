@@ -9,6 +9,7 @@ from itertools import accumulate
 import pyarrow as pa
 
 from apportion.model.money import to_decimal, to_grains
+from apportion.model.result import Result
 from apportion.model.times import Period
 from apportion.reports.forecast.outlook import CHECKS, Ahead, Outlook, outlook, path, together
 from apportion.reports.forecast.series import by_currency, months_of, series_of
@@ -62,8 +63,8 @@ class Group:
         return None if self.budget is None else self.outlook.chance_over(self.budget)
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+@dataclass(frozen=True, slots=True, repr=False)
+class Forecast(Result):
     """By team or pool; `wholes` are the sums, one for each currency."""
 
     known: Known
@@ -139,8 +140,8 @@ def tried_at(known: Known, parts: Sequence[Part]) -> list[Score]:
     return scores(trials([ahead for ahead, _ in parts], WHOLE, [day]), day)
 
 
-@dataclass(frozen=True, slots=True)
-class Backtest:
+@dataclass(frozen=True, slots=True, repr=False)
+class Backtest(Result):
     """`trials` of every month that is over and has one before; `every` is over all groups of a currency, each counting by what it spent."""
 
     by: str

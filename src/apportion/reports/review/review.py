@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from apportion.model.result import Result
 from apportion.reports.report import Cell, Column
 from apportion.reports.review.finding import Finding
 from apportion.reports.words import counted
@@ -27,8 +28,8 @@ class Drafted:
     diff: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+@dataclass(frozen=True, slots=True, repr=False)
+class Review(Result):
     """`before` is the month compared with, "" where nothing is posted for it. `profiles`: a row for each pool, by `profile.COLUMNS`."""
 
     period: str

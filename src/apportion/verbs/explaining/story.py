@@ -1,5 +1,6 @@
 """An explanation is a tree of sentences, each with the figures it rests on."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,14 @@ def drawn(nodes: tuple[Node, ...], indent: str = "") -> Iterator[str]:
         last = number == len(nodes) - 1
         yield f"{indent}{'└─' if last else '├─'} {node.text}"
         yield from drawn(node.steps, indent + ("   " if last else "│  "))
+
+
+def flat(nodes: tuple[Node, ...], depth: int = 0) -> Iterator[dict[str, object]]:
+    """The tree as rows, from above."""
+    for node in nodes:
+        facts = json.dumps(node.facts, default=str, sort_keys=True, ensure_ascii=False)
+        yield {"depth": depth, "text": node.text, "facts": facts}
+        yield from flat(node.steps, depth + 1)
 
 
 def revived(given: Mapping[str, Any]) -> Node:

@@ -1,0 +1,10 @@
+import pytest
+
+from apportion.verbs.project import Project
+from tests.web import world
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Read only, but for tokens."""
+    return world.make(tmp_path_factory.mktemp("mcp") / "project")
