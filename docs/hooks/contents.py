@@ -21,7 +21,10 @@ def on_files(files: Files, config: MkDocsConfig, **_: object) -> Files:
     listed = files.get_file_from_path(CONTENTS)
     pages = {file.src_uri: file.content_string for file in files.documentation_pages()}
     groups, sections = lists(listed.content_string if listed else "", set(pages))
-    check([path for entries in (*groups.values(), *sections.values()) for entry in entries for path in entry.values()], pages)
+    check(
+        [path for entries in (*groups.values(), *sections.values()) for entry in entries for path in entry.values()],
+        pages,
+    )
     config.nav = navigation(groups, sections, pages)
     return files
 
@@ -44,7 +47,9 @@ def lists(text: str, pages: set[str]) -> tuple[dict[str, list[Entry]], dict[str,
 def entries(line: str, pages: set[str]) -> Iterator[Entry]:
     for name, target in LINK.findall(line):
         path = os.path.normpath(PurePosixPath("docs", target))
-        page = path.removesuffix(".ipynb") + ".md" if path.endswith(".ipynb") else path  # docs/hooks/notebooks.py makes it
+        page = (
+            path.removesuffix(".ipynb") + ".md" if path.endswith(".ipynb") else path
+        )  # docs/hooks/notebooks.py makes it
         if page not in pages:
             raise PluginError(f"docs/README.md lists {target}, and there is no such page")
         yield {name[0].upper() + name[1:]: page}
@@ -61,7 +66,9 @@ def check(listed: list[str], pages: dict[str, str]) -> None:
 
 def navigation(groups: dict[str, list[Entry]], sections: dict[str, list[Entry]], pages: dict[str, str]) -> list[object]:
     """The user's order: learn, do, then what is looked up and read. Pages that came along from outside docs/ stand at the end."""
-    known = {HOME, CONTENTS} | {page for part in (*groups.values(), *sections.values()) for entry in part for page in entry.values()}
+    known = {HOME, CONTENTS} | {
+        page for part in (*groups.values(), *sections.values()) for entry in part for page in entry.values()
+    }
     along = [{title(pages[page]): page} for page in sorted(pages) if page not in known]
     tutorials = sections.pop("Tutorials", [])
     how_to = [CONTENTS, *({name: entries} for name, entries in groups.items())]

@@ -44,7 +44,11 @@ def on_post_build(config: MkDocsConfig, **_: object) -> None:
     if wrong:
         raise PluginError("\n".join(sorted(wrong)))
     elsewhere = {link for page in pages.values() for link in page.links if urlsplit(link).netloc}
-    LOG.info("%d pages; all links and anchors lead somewhere; %d links to other hosts, not followed", len(pages), len(elsewhere))
+    LOG.info(
+        "%d pages; all links and anchors lead somewhere; %d links to other hosts, not followed",
+        len(pages),
+        len(elsewhere),
+    )
 
 
 def strays(site: Path, pages: dict[Path, Found]) -> Iterator[str]:
@@ -52,7 +56,10 @@ def strays(site: Path, pages: dict[Path, Found]) -> Iterator[str]:
     for path, page in pages.items():
         yield from (f"{path.relative_to(site)} would fetch {asked}" for asked in page.asked if urlsplit(asked).netloc)
     for sheet in site.rglob("*.css"):
-        yield from (f"{sheet.relative_to(site)} would fetch {asked}" for asked in IN_STYLES.findall(sheet.read_text(encoding="utf-8")))
+        yield from (
+            f"{sheet.relative_to(site)} would fetch {asked}"
+            for asked in IN_STYLES.findall(sheet.read_text(encoding="utf-8"))
+        )
 
 
 def broken(site: Path, pages: dict[Path, Found]) -> Iterator[str]:

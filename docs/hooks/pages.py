@@ -7,7 +7,7 @@ from mkdocs.structure.pages import Page
 
 CONTENTS = "docs/README.md"
 FILE = re.compile(r"<!-- file: (\S+) -->\n```(\w+)\n")
-NO_PROSE = re.compile(r"^ *```.*?^ *```$|<!--.*?-->|<[^>]+>|^#.*$|^!?\[!?\[.*$|^!.*$", re.MULTILINE | re.DOTALL)
+NO_PROSE = re.compile(r"^ *```.*?^ *```$|<!--.*?-->|<[^>]+>|^[#!][^\n]*|\{ \.[^}]*\}", re.MULTILINE | re.DOTALL)
 LONGEST = 200
 
 

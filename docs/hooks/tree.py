@@ -50,7 +50,9 @@ def linked(path: PurePosixPath, root: Path) -> Iterator[PurePosixPath]:
     if path.suffix == ".md" and (root / path).is_file():
         for target, _ in LINK.findall(FENCE.sub("", (root / path).read_text(encoding="utf-8"))):
             there = page_of(joined(path, target), root)
-            if "://" not in target and ((root / there).exists() or (root / there.parent).is_dir() and there.name == "README.md"):
+            if "://" not in target and (
+                (root / there).exists() or ((root / there.parent).is_dir() and there.name == "README.md")
+            ):
                 yield there
 
 
@@ -73,7 +75,9 @@ def beside(path: PurePosixPath, root: Path) -> Iterator[PurePosixPath]:
     if path.name != "README.md" or path.parts[0] not in TO_COPY:
         return
     for folder, folders, names in os.walk(root / path.parent):
-        folders[:] = sorted(name for name in folders if name[0] not in "._" and not Path(folder, name, "README.md").exists())
+        folders[:] = sorted(
+            name for name in folders if name[0] not in "._" and not Path(folder, name, "README.md").exists()
+        )
         yield from (PurePosixPath(Path(folder, name).relative_to(root)) for name in sorted(names))
 
 
