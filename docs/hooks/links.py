@@ -1,4 +1,4 @@
-"""After the build: every link and anchor of the HTML leads somewhere, and no page asks another host for anything. Links to other hosts are counted, not followed."""
+"""After the build: every link and anchor leads somewhere, and no page asks another host for anything. Links to other hosts are counted, not followed."""
 
 import logging
 import re

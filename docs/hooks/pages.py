@@ -1,6 +1,7 @@
 """What a page says of itself: its title and description for readers and search engines, and the names of the files that it shows."""
 
 import re
+from html import escape
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.pages import Page
@@ -17,7 +18,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: objec
         page.meta.setdefault("hide", ["navigation", "toc"])
     elif heading:
         page.meta.setdefault("title", plain(heading[1]))  # in full; the navigation has a short name
-    page.meta.setdefault("description", description(markdown) or config.site_description)
+    page.meta.setdefault(
+        "description", escape(description(markdown) or config.site_description or "")
+    )  # the theme does not
     if page.file.src_uri == CONTENTS:
         markdown = markdown.replace("\n**", '\n<div class="contents" markdown>\n\n**', 1) + "\n</div>\n"
     return FILE.sub(r'```\2 title="\1"' + "\n", markdown)

@@ -30,7 +30,7 @@ def on_files(files: Files, config: MkDocsConfig, **_: object) -> Files:
 
 
 def is_ours(file: File, config: MkDocsConfig) -> bool:
-    return file.src_dir == config.docs_dir and file.inclusion.is_included()
+    return file.src_dir == config.docs_dir and file.inclusion is InclusionLevel.INCLUDED
 
 
 def reachable(known: Iterable[PurePosixPath], root: Path) -> list[PurePosixPath]:

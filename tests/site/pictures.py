@@ -2,9 +2,10 @@
 
 import argparse
 import tempfile
+from itertools import product
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser import PHONE, launch
 from tests.site import sites
@@ -24,17 +25,25 @@ def main() -> None:
             raise SystemExit(done.stdout)
         browser = launch(playwright)
         with sites.serving(Path(folder)) as address:
-            for path in given.paths:
-                for look, ((width, height), dark) in LOOKS.items():
-                    page = browser.new_page(
-                        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+            for path, look in product(given.paths, LOOKS):
+                print(
+                    shot(
+                        browser,
+                        address + path,
+                        given.to / f"{path.strip('/').replace('/', '-') or 'first-page'}-{look}.png",
+                        look,
                     )
-                    page.goto(address + path, wait_until="networkidle")
-                    file = given.to / f"site-{path.strip('/').replace('/', '-') or 'first-page'}-{look}.png"
-                    page.screenshot(path=file)
-                    page.close()
-                    print(file)
+                )
         browser.close()
+
+
+def shot(browser: Browser, url: str, file: Path, look: str) -> Path:
+    (width, height), dark = LOOKS[look]
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light")
+    page.goto(url, wait_until="networkidle")
+    page.screenshot(path=file)
+    page.close()
+    return file
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def test_pages_fit_and_ask_nobody_else(size: tuple[int, int], scheme: str, addre
         color_scheme="dark" if scheme == "dark" else "light",
         reduced_motion="reduce",
     )
-    context.on("request", lambda asked: asked.url.startswith((address, "data:")) or said.append(asked.url))
+    context.on("request", lambda asked: said.extend([asked.url] * (not asked.url.startswith((address, "data:")))))
     page = context.new_page()
     page.on("console", lambda message: said.append(message.text))
     for path in PAGES:
