@@ -9,7 +9,7 @@ INSTALL := $(UV) pip install --quiet --require-hashes --only-binary :all: --comp
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --no-annotate $(LOCK_OPTIONS)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long bench lint docs build lock clean
+.PHONY: help run test test-long bench lint docs site build lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -30,11 +30,15 @@ bench: $(VENV)/.ready-dev ## speed and memory, as ratios in one run
 	@$(BIN)/python -m bench
 
 lint: $(VENV)/.ready-dev ## format, then lint, types and import contracts
-	@$(BIN)/ruff format --quiet src tests bench
+	@$(BIN)/ruff format --quiet src tests bench docs
 	@$(BIN)/python tests/run.py lint types contracts
 
-docs: $(VENV)/.ready-dev ## bring the reference and the outputs that pages show up to date
+docs: $(VENV)/.ready-dev ## bring the reference and the outputs that pages show up to date, and build the site
 	@$(BIN)/python tests/docs.py
+	@$(MAKE) --no-print-directory site
+
+site: $(VENV)/.ready-dev ## the docs as a site, in site/: strictly, with every link checked
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 build: $(VENV)/.ready-dev ## the wheel, in dist/
 	@$(UV) build --quiet --wheel --no-build-isolation --out-dir dist
@@ -49,7 +53,7 @@ lock: $(VENV)/.uv ## resolve the requirements*.lock files anew (LOCK_OPTIONS=--u
 	@$(subst 3.11,3.12,$(LOCK)) tests/focus_validator/requirements.in -o tests/focus_validator/requirements.lock
 
 clean: ## remove what make made; the lock and your files stay
-	rm -rf $(VENV) demo dist build bench/out .servers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo dist build site bench/out .servers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/.uv: requirements-uv.lock
 	@test -n "$(PYTHON)" || { echo "Apportion needs Python 3.11 or newer. Install one, or name it: make PYTHON=/path/to/python3.12" >&2; exit 1; }

@@ -25,7 +25,8 @@ from tests.snippets import FENCE, rewritten, shell, wrongs  # noqa: E402
 CLI_PAGE, METHODS_PAGE = ROOT / "docs/reference/cli.md", ROOT / "docs/reference/methods.md"
 LIBRARY_PAGE = ROOT / "docs/reference/library.md"
 TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
-PAGES = [ROOT / "README.md", *TUTORIALS, *sorted((ROOT / "docs/how-to").glob("*.md"))]
+UNDERSTAND = [*sorted((ROOT / "docs/explanation").glob("*.md")), *sorted((ROOT / "docs/migrate").glob("*.md"))]
+PAGES = [ROOT / "README.md", *TUTORIALS, *sorted((ROOT / "docs/how-to").glob("*.md")), *UNDERSTAND]
 CLI_INTRO = """# The command line
 
 Made by `make docs` from the commands' own help.

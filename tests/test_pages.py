@@ -8,7 +8,7 @@ from tests import docs, snippets
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in docs.PAGES if page not in docs.TUTORIALS], ids=lambda page: page.stem
+    "page", [page for page in docs.PAGES if page not in {*docs.TUTORIALS, *docs.UNDERSTAND}], ids=lambda page: page.stem
 )
 def test_snippets_run_and_print_what_they_show(page: Path, tmp_path: Path) -> None:
     assert not docs.wrong_on(page, tmp_path), "if the page is wrong: `make docs`"

@@ -90,8 +90,8 @@ __all__ = [
     "disputes", "draft", "drafts", "drop", "efficiency", "enforce", "enforce_kubernetes", "erase", "estimate", "explain", "export_focus",
     "export_journal", "facets", "fairness", "fit", "forecast", "forecast_backtest", "gc", "give_back", "ingest", "init", "journal", "ledger", "lend",
     "live", "method", "methods", "months", "nodes", "open_dispute", "open_project", "plan", "pool", "pools", "post_reservation", "prices", "propose",
-    "quotas", "realised", "reconciled", "report", "reserve", "restore", "review", "runs", "say", "set_budget", "settle", "split", "statements", "sync", "tokens",
-    "try_channels", "try_hook", "undo_enforcement", "undo_kubernetes", "verify", "void_reservation", "waste", "whatif",
+    "quotas", "realised", "reconciled", "report", "reserve", "restore", "review", "runs", "say", "set_budget", "settle", "split", "statements", "sync",
+    "tokens", "try_channels", "try_hook", "undo_enforcement", "undo_kubernetes", "verify", "void_reservation", "waste", "whatif",
 ]  # fmt: skip
 
 # Where a name is, and what it is called there; a verb is in the file of its name unless it says otherwise.
