@@ -28,8 +28,8 @@ def verify(
     title = "The books are whole." if done.sound else f"The books are broken: {counted(len(done.findings), 'finding')}."
     columns = (Column("code", "code"), Column("where", "where"), Column("message", "what"))
     rows = tuple((finding.code, finding.where, finding.message) for finding in done.findings)
-    value = {"sound": done.sound, "head": done.head, "findings": done.findings}
-    sheet = Sheet(title, (Table(columns, rows),), value, (f"ledger head {done.head}",))
+    value = {"sound": done.sound, "head": done.head, "schema": done.schema, "findings": done.findings}
+    sheet = Sheet(title, (Table(columns, rows),), value, (f"ledger head {done.head}   schema {done.schema}",))
     return Answer(sheet, code=OK if done.sound else BROKEN)
 
 
