@@ -6,6 +6,7 @@ import typer
 
 from apportion.cli.output import say
 from apportion.cli.verb import Answer, Call, verb
+from apportion.errors import ProjectError
 
 
 def serve(
@@ -18,10 +19,17 @@ def serve(
 
     On loopback it prints a link that logs you in once; elsewhere [web] of apportion.toml says how people log in.
     """
-    from apportion.web.serve import serve as run
-
+    try:
+        from apportion.web.serve import serve as run
+    except ImportError as error:
+        raise web_missing(error) from error
     run(call.project(), host, port, processes, say)
     return Answer()
+
+
+def web_missing(error: ImportError) -> ProjectError:
+    message = f"pages are asked for, and a Python package that serves them is not installed ({error})"
+    return ProjectError("web-missing", message, hint='pip install "apportion[web]"')
 
 
 def add_to(app: typer.Typer) -> None:
