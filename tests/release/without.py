@@ -30,6 +30,7 @@ def called(refused: list[str], words: list[str]) -> tuple[int, str]:
     with tempfile.TemporaryFile() as said:
         child = os.fork()
         if not child:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             os.dup2(said.fileno(), 2)
             sys.meta_path.insert(0, Refusing(refused))  # type: ignore[arg-type] # it finds nothing
             try:
