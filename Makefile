@@ -9,7 +9,7 @@ INSTALL := $(UV) pip install --quiet --require-hashes --only-binary :all: --comp
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --no-annotate $(LOCK_OPTIONS)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long bench lint docs site build lock clean
+.PHONY: help run test test-long bench lint docs site dist extras lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -40,9 +40,11 @@ docs: $(VENV)/.ready-dev ## bring the reference and the outputs that pages show 
 site: $(VENV)/.ready-dev ## the docs as a site, in site/: strictly, with every link checked
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-build: $(VENV)/.ready-dev ## the wheel, in dist/
-	@$(UV) build --quiet --wheel --no-build-isolation --out-dir dist
-	@ls dist/*.whl
+dist: $(VENV)/.ready-dev ## a release in dist/: wheel, sdist, list of parts, licences, digests
+	@$(BIN)/python -m tests.release.dist
+
+extras: $(VENV)/.ready-dev ## measure what each extra adds to an install
+	@$(BIN)/python -m tests.release.extras
 
 lock: $(VENV)/.uv ## resolve the requirements*.lock files anew (LOCK_OPTIONS=--upgrade takes newer versions)
 	@$(LOCK) --group uv -o requirements-uv.lock

@@ -4,8 +4,6 @@
 - DuckDB 2.0 has no `fetch_arrow_table` and `fetch_record_batch`: `to_pyarrow_batches`, `sql` and the `list_*` calls fail.
 """
 
-import subprocess
-import sys
 from decimal import Decimal
 from importlib.metadata import version
 from typing import Any
@@ -15,7 +13,6 @@ import pyarrow as pa
 import pytest
 
 ROWS = pa.table({"owner": ["vision", "speech", "vision"], "units": pa.array([3, 5, 7], pa.int64())})
-HEAVY = ("duckdb", "ibis", "numpy", "pandas", "pyarrow", "pyiceberg", "sqlalchemy", "sqlglot")
 
 
 @pytest.fixture
@@ -95,9 +92,3 @@ def test_the_lock_keeps_the_versions_that_work_together() -> None:
     assert version("duckdb").startswith("1.5.")
     assert version("sqlglot") == "30.0.0"
     assert version("ibis-framework").startswith("12.")
-
-
-def test_nothing_heavy_is_imported_before_a_verb_needs_it() -> None:
-    script = f"import sys, apportion, apportion.cli.main; print(*sorted(set(sys.modules) & set({HEAVY!r})))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []

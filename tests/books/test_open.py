@@ -4,10 +4,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete, text, update
+from sqlalchemy import delete, text
 
 from apportion.books import record
-from apportion.books.database import connect, writing
+from apportion.books.database import writing
 from apportion.books.open import open_books
 from apportion.errors import BooksError
 from tests.books.conftest import Place
@@ -48,15 +48,6 @@ def test_half_made_books_are_refused_and_then_finished(place: Place) -> None:
 def test_a_url_that_cannot_hold_books_is_refused(url: str, tmp_path: Path) -> None:
     with pytest.raises(BooksError, match="books-url"):
         open_books(url, str(tmp_path))
-
-
-def test_books_of_another_version_are_refused(made_place: Place) -> None:
-    engine = connect(made_place.url)
-    with writing(engine) as connection:
-        connection.execute(update(record.meta).where(record.meta.c.key == "schema").values(value="99"))
-    engine.dispose()
-    with pytest.raises(BooksError, match="books-version"):
-        made_place.open(create=False)
 
 
 def test_a_database_that_does_not_answer_is_said_in_words(tmp_path: Path) -> None:

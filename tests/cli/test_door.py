@@ -14,19 +14,6 @@ VERBS = (  # noqa: SIM905 - reads as typed
     "demo init check ingest plan apply whatif draft close statement export adjust dispute budget quota enforce estimate prices forecast "
     "explain cost report anomalies advise review ledger serve token webhooks notify methods split audit backup verify erase gc agent "
 ).split()
-HEAVY = {
-    "pyarrow",
-    "ibis",
-    "duckdb",
-    "pyiceberg",
-    "sqlalchemy",
-    "pydantic",
-    "rich",
-    "ruamel",
-    "numpy",
-    "statsmodels",
-    "scipy",
-}
 
 
 def test_help_lists_the_verbs_in_the_order_of_use(run: Run) -> None:
@@ -84,12 +71,6 @@ def test_wrong_usage_exits_2_and_says_what_is_right(run: Run, arguments: list[st
     shown = run(*arguments)
     assert (shown.code, shown.out) == (2, "")
     assert said in shown.err
-
-
-def test_heavy_parts_wait_until_a_verb_needs_them() -> None:
-    script = "import sys, apportion, apportion.cli.main; print(*{name.partition('.')[0] for name in sys.modules})"
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert not HEAVY & set(found.stdout.split())
 
 
 @pytest.mark.parametrize(

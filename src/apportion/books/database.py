@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, insert, make_url, text
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, insert, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from apportion.books.moment import current
@@ -30,13 +30,21 @@ def connect(url: str) -> Engine:
     except ArgumentError as error:
         raise bad_url(url) from error
     if name == "postgresql":
-        return create_engine(parsed, pool_pre_ping=True, max_overflow=NO_LIMIT)
+        return connect_postgres(parsed)
     if name != "sqlite" or not parsed.database or parsed.database == ":memory:":
         raise bad_url(url)
     engine = create_engine(parsed, connect_args={"timeout": BUSY_S}, max_overflow=NO_LIMIT)
     event.listen(engine, "connect", prepare_sqlite)
     event.listen(engine, "begin", begin_sqlite)
     return engine
+
+
+def connect_postgres(url: URL) -> Engine:
+    try:
+        return create_engine(url, pool_pre_ping=True, max_overflow=NO_LIMIT)
+    except ModuleNotFoundError as error:
+        message = f"these books are in PostgreSQL, and the Python package that reaches it is not installed ({error})"
+        raise BooksError("postgres-missing", message, hint='pip install "apportion[postgres]"') from error
 
 
 def bad_url(url: str) -> BooksError:

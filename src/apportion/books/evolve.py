@@ -1,63 +1,103 @@
-"""Books that an earlier version made: tables and columns that it did not know are added when they are opened.
+"""Books that an earlier version made: what it did not know is added when they are opened, by numbered migrations.
 
 Rows that were written before stay as they are, byte for byte; a column that they lack is empty, and their digests do not count it.
+All that is due is done in one transaction, under the lock of those who make books: two who open at once migrate once, and whoever dies
+midway leaves the schema before.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 
-from sqlalchemy import Connection, Engine, Table, delete, insert, inspect, select, text, update
+from sqlalchemy import Connection, Engine, delete, insert, select, update
 
-from apportion.books import record
+from apportion import __version__
+from apportion.books import migrations, record
 from apportion.books.audit import note
 from apportion.books.catalog import Commit, Evidence
 from apportion.books.database import reading, writing
 from apportion.books.locks import Locks
 from apportion.books.publish import publish
+from apportion.books.steps import Step
 from apportion.books.tables import EVIDENCE
+from apportion.errors import BooksError, require_equal
 
 SHAPE = "shape"
 SCHEMA = "schema"
-EARLIER = ("1", "2", "3", "4")  # schemas of the record that this version can widen
 FIRST = frozenset({"cost_lines", "usage", "capacity", "reservations", "workloads", "charges"})  # what all books have
+NAMED = re.compile(r"to_(\d{4})_\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    number: int
+    file: str
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        steps: Sequence[Step] = import_module(f"{migrations.__name__}.{self.file}").STEPS
+        return steps
+
+
+@cache
+def known_migrations() -> tuple[Migration, ...]:
+    """In their order. Schema 1 is what books began with."""
+    names = sorted(module.name for module in iter_modules(migrations.__path__))
+    found = [Migration(int(named[1]), name) for name in names if (named := NAMED.fullmatch(name))]
+    require_equal("the numbers of migrations", list(range(2, len(found) + 2)), [one.number for one in found])
+    return tuple(found)
+
+
+def current_schema() -> int:
+    """The schema that this version reads and writes."""
+    return len(known_migrations()) + 1
 
 
 def evolve_record(engine: Engine, locks: Locks) -> None:
-    """The record's own tables. What earlier rows lack is empty; their links do not count it."""
+    """The record's own tables, from whatever schema they have."""
     with reading(engine) as connection:
-        if schema_of(connection) not in EARLIER:
+        if schema_of(connection) >= current_schema():
             return
     with locks.hold(["create"]), writing(engine) as connection:
-        if schema_of(connection) not in EARLIER:  # another process was quicker
+        before = schema_of(connection)
+        if before >= current_schema():  # another process was quicker
             return
-        known = {table: columns_of(connection, table) for table in present(connection)}
-        record.record.create_all(connection)
-        for statement in lacking(known, connection.dialect.name):
-            connection.execute(text(statement))
-        connection.execute(update(record.meta).where(record.meta.c.key == SCHEMA).values(value=record.SCHEMA_VERSION))
-        note(connection, "evolve", f"the record, to schema {record.SCHEMA_VERSION}")
+        take_steps(connection, before)
+        now = str(current_schema())
+        connection.execute(update(record.meta).where(record.meta.c.key == SCHEMA).values(value=now))
+        note(connection, "evolve", f"the record, from schema {before} to {now}")
 
 
-def lacking(known: Mapping[Table, set[str]], dialect: str) -> Iterator[str]:
-    """What makes the tables what this version writes."""
-    for table, names in known.items():
-        new = [column.name for column in table.columns if column.name not in names]
-        yield from (f"ALTER TABLE {table.name} ADD COLUMN {name} TEXT NOT NULL DEFAULT ''" for name in new)
-    if "hash" not in known[record.audit]:
-        yield from record.guards(record.audit, dialect)
+def take_steps(connection: Connection, since: int = 1) -> None:
+    for migration in known_migrations():
+        if migration.number > since:
+            for step in migration.steps:
+                step.take(connection)
 
 
-def columns_of(connection: Connection, table: Table) -> set[str]:
-    return {column["name"] for column in inspect(connection).get_columns(table.name)}
+def schema_of(connection: Connection) -> int:
+    return schema_number(connection.scalar(select(record.meta.c.value).where(record.meta.c.key == SCHEMA)))
 
 
-def schema_of(connection: Connection) -> str | None:
-    return connection.scalar(select(record.meta.c.value).where(record.meta.c.key == SCHEMA))
+def schema_number(said: str | None) -> int:
+    if said is None or not said.isdecimal():
+        raise BooksError(
+            "books-version", f"these books do not say their schema ({said!r})", hint="restore them from a backup"
+        )
+    return int(said)
 
 
-def present(connection: Connection) -> list[Table]:
-    there = set(inspect(connection).get_table_names())
-    return [table for table in record.record.sorted_tables if table.name in there]
+def refuse_newer(number: int, where: str) -> None:
+    if number > current_schema():
+        message = (
+            f"these books have schema {number}, and Apportion {__version__} knows schemas up to {current_schema()}"
+        )
+        hint = "a newer version opened them: install that one, or restore a backup from before into new books"
+        raise BooksError("books-version", message, where=where, hint=hint)
 
 
 def shape() -> str:

@@ -15,12 +15,22 @@ from apportion.books.books import Books
 from apportion.books.catalog import Evidence
 from apportion.books.database import BUSY_S, connect, reading, sqlite_file, writing
 from apportion.books.drafts import make_folder, sync_folder
-from apportion.books.evolve import FIRST, evolve, evolve_record, mark_current
+from apportion.books.evolve import (
+    FIRST,
+    SCHEMA,
+    current_schema,
+    evolve,
+    evolve_record,
+    mark_current,
+    refuse_newer,
+    schema_number,
+    take_steps,
+)
 from apportion.books.failures import spoken
 from apportion.books.locks import Locks
 from apportion.books.names import Names
 from apportion.books.publish import publish
-from apportion.books.restore import opened, restore_files, restore_record, restored_warehouse
+from apportion.books.restore import opened, restore_files, restore_record, restored_meta
 from apportion.books.shapes import Finding, Posted, Receipt, Run, StoredPlan, StoredPolicy, StoredRun, TableVersion
 from apportion.books.tables import EVIDENCE
 from apportion.errors import BooksError
@@ -49,13 +59,14 @@ def restore(path: str | Path, url: str, warehouse: str, *, key: bytes = b"") -> 
     with spoken(), reaching(url) as engine:
         place = absolute(warehouse)
         locks = Locks(engine, lock_folder(engine, place))
-        with opened(Path(path)) as (archive, contents), prepared(engine, locks):
-            if holds_rows(engine):
-                message = "there are books here already"
-                raise BooksError("books-exist", message, where=url, hint="restore into a new database and a new folder")
-            evidence = Evidence(engine, restored_warehouse(archive, contents), place)
-            restore_files(archive, contents, evidence)
-            restore_record(archive, contents, evidence)
+        with opened(Path(path)) as (archive, contents):
+            said = restored_meta(archive, contents)
+            refuse_newer(schema_number(said.get(SCHEMA)), str(path))
+            with prepared(engine, locks):
+                take_empty(engine, url)
+                evidence = Evidence(engine, said["warehouse"], place)
+                restore_files(archive, contents, evidence)
+                restore_record(archive, contents, evidence)
         evolve_record(engine, locks)
         evidence = Evidence(engine, written_under(engine, url), place)
         evolve(evidence, locks)
@@ -105,8 +116,9 @@ def make(engine: Engine, locks: Locks, place: str) -> None:
         with writing(engine) as connection:
             known = connection.scalar(select(record.meta.c.value).where(record.meta.c.key == "warehouse"))
             if known is None:
-                rows = [{"key": "warehouse", "value": place}, {"key": "schema", "value": record.SCHEMA_VERSION}]
+                rows = [{"key": "warehouse", "value": place}, {"key": SCHEMA, "value": str(current_schema())}]
                 connection.execute(insert(record.meta), rows)
+                take_steps(connection)
         evidence = Evidence(engine, known or place, place)
         with reading(engine) as connection:
             missing = set(EVIDENCE) - set(connection.scalars(select(record.published.c.table)))
@@ -123,19 +135,21 @@ def written_under(engine: Engine, url: str) -> str:
         hint = "make them with: apportion init"
         raise BooksError("no-books", "there are no books here, or they were never finished", where=url, hint=hint)
     with reading(engine) as connection:
-        wanted = select(record.meta).where(record.meta.c.key.in_(("warehouse", "schema")))
+        wanted = select(record.meta).where(record.meta.c.key.in_(("warehouse", SCHEMA)))
         known = {row.key: row.value for row in connection.execute(wanted)}
-    if known.get("schema") != record.SCHEMA_VERSION:
-        message = f"these books were written by another version (schema {known.get('schema')}, this one writes {record.SCHEMA_VERSION})"
-        raise BooksError("books-version", message, where=url, hint="open them with the version that wrote them")
+    refuse_newer(schema_number(known.get(SCHEMA)), url)
     return str(known["warehouse"])
 
 
-def holds_rows(engine: Engine) -> bool:
-    with reading(engine) as connection:
-        return any(
+def take_empty(engine: Engine, url: str) -> None:
+    """For what is restored: tables without a row, and what migrations add beside them."""
+    with writing(engine) as connection:
+        if any(
             connection.execute(select(table).limit(1)).first() for table in (record.meta, record.published, record.runs)
-        )
+        ):
+            message, hint = "there are books here already", "restore into a new database and a new folder"
+            raise BooksError("books-exist", message, where=url, hint=hint)
+        take_steps(connection)
 
 
 def is_whole(engine: Engine) -> bool:

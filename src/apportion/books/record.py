@@ -24,8 +24,6 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from apportion.model.money import DIGITS, PLACES, plain
 from apportion.model.rows import POSTING_KEY
 
-SCHEMA_VERSION = "5"
-
 
 class Exact(TypeDecorator[Decimal]):
     """Money without a float in sight: NUMERIC(38,18), or canonical decimal text where the database has only binary floats."""

@@ -59,10 +59,10 @@ def checked(archive: tarfile.TarFile, contents: dict[str, Any], name: str) -> by
     return body
 
 
-def restored_warehouse(archive: tarfile.TarFile, contents: dict[str, Any]) -> str:
-    """The place that the copied files were named after."""
+def restored_meta(archive: tarfile.TarFile, contents: dict[str, Any]) -> dict[str, str]:
+    """Among others the schema, and the place that the copied files were named after."""
     rows = map(json.loads, checked(archive, contents, f"{ROWS}{meta.name}.jsonl").splitlines())
-    return next(str(row["value"]) for row in rows if row["key"] == "warehouse")
+    return {row["key"]: row["value"] for row in rows}
 
 
 def restore_files(archive: tarfile.TarFile, contents: dict[str, Any], evidence: Evidence) -> None:

@@ -8,6 +8,7 @@ import typer
 from apportion.cli.output import say, write
 from apportion.cli.sync import LOG_FORMAT, start_log
 from apportion.cli.verb import Answer, Call, verb
+from apportion.errors import ProjectError
 
 
 def serve(
@@ -22,12 +23,20 @@ def serve(
     On loopback it prints a link that logs you in once; elsewhere [web] of apportion.toml says how people log in.
     """
     from apportion.verbs import logs
-    from apportion.web.serve import serve as run
 
+    try:
+        from apportion.web.serve import serve as run
+    except ImportError as error:
+        raise web_missing(error) from error
     start_log(call, log_format)
     tell = say if logs.form() != logs.JSON else say_apart
     run(call.project(), host, port, processes, tell)
     return Answer()
+
+
+def web_missing(error: ImportError) -> ProjectError:
+    message = f"pages are asked for, and a Python package that serves them is not installed ({error})"
+    return ProjectError("web-missing", message, hint='pip install "apportion[web]"')
 
 
 def say_apart(line: str) -> None:
