@@ -12,11 +12,13 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # run as a script, too
 
+from apportion.books.views.shapes import TYPES, VERSION, VIEWS, View  # noqa: E402
 from apportion.verbs import methods  # noqa: E402
 from tests import warm  # noqa: E402
 from tests.snippets import FENCE, rewritten, shell, wrongs  # noqa: E402
 
 CLI_PAGE, METHODS_PAGE = ROOT / "docs/reference/cli.md", ROOT / "docs/reference/methods.md"
+VIEWS_PAGE = ROOT / "docs/reference/views.md"
 TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
 PAGES = [ROOT / "README.md", *TUTORIALS, *sorted((ROOT / "docs/how-to").glob("*.md"))]
 CLI_INTRO = """# The command line
@@ -32,6 +34,27 @@ METHODS_INTRO = """# Methods
 Made by `make docs` from what `apportion methods METHOD` prints: formula, what a method promises, what it breaks with a problem that shows it, and an
 example as `apportion split` solves it. Amounts are in minor units; what a method does not read is a remark on how the problem came about.
 How a policy sets them: [the policy](policy.md).
+"""
+
+VIEWS_INTRO = f"""# The views
+
+Made by `make docs` from what the books make: version {VERSION}. `apportion views` makes them in the database of the books, PostgreSQL or SQLite.
+How tools use them: [BI tools](../how-to/use-bi-tools.md).
+
+What a version promises: names, columns and meanings stay. A later release may add views, and columns at the end of a view; what would mean something
+else gets another name. PostgreSQL has each meaning as the comment of its column.
+
+| here | in PostgreSQL | in SQLite |
+|---|---|---|
+{{types}}
+
+- Every column of kind money is exact. SQLite has no decimals: it holds every digit as text there, and its own `SUM` would make it a binary number. The
+  views that are sums add up exactly in both.
+- Beside each stands the same as a binary number (`amount_approx`), for charts and for tools that cannot read the exact one.
+- Rows of several currencies are never to be added: group or filter by `currency`. `is_money` leaves out carbon and energy.
+- Users are pseudonyms, which stay the same from month to month. `apportion_users` alone tells whose they are, and a reader sees it only if it was granted
+  with `--names`. A name that was erased is in no view; copies that a tool took before are the tool's to renew.
+- Filter by `period`: the ledger has an index of it.
 """
 
 
@@ -61,6 +84,17 @@ def cli_page() -> str:
 
 def methods_page() -> str:
     return METHODS_INTRO + "".join(method_text(row["name"]) for row in methods.methods())
+
+
+def views_page() -> str:
+    """What the books make of themselves for other people's tools."""
+    types = "\n".join(f"| {kind} | {one} | {other} |" for kind, (one, other) in TYPES.items())
+    return VIEWS_INTRO.format(types=types) + "".join(map(view_text, VIEWS))
+
+
+def view_text(view: View) -> str:
+    columns = "\n".join(f"| `{column.name}` | {column.kind} | {column.meaning} |" for column in view.columns)
+    return f"\n## {view.name}\n\n{view.about}\n\n| column | kind | meaning |\n|---|---|---|\n{columns}\n"
 
 
 def method_text(name: str) -> str:
@@ -121,7 +155,7 @@ def reads_demo(page: str) -> bool:
 
 def main(wanted: list[str]) -> None:
     """All pages, or those whose names are given, such as `read-slurm`."""
-    for page, text in ((CLI_PAGE, cli_page()), (METHODS_PAGE, methods_page())):
+    for page, text in ((CLI_PAGE, cli_page()), (METHODS_PAGE, methods_page()), (VIEWS_PAGE, views_page())):
         page.write_text(text, encoding="utf-8")
         print("wrote", page.relative_to(ROOT))
     texts = {path: path.read_text(encoding="utf-8") for path in PAGES if not wanted or path.stem in wanted}

@@ -46,6 +46,7 @@ from apportion.cli import (
     statement,
     token,
     verify,
+    views,
     webhooks,
     whatif,
 )
@@ -88,6 +89,7 @@ COMMANDS = (
     methods,
     split,
     audit,
+    views,
     backup,
     verify,
     erase,
