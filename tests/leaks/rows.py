@@ -66,6 +66,8 @@ DOOR = (
     ("GET", "/static", "/apportion.css"),
     ("GET", "/static", "/{team}.css"),
     ("GET", "/api/v1/openapi.json", ""),
+    ("GET", "/livez", "?team={team}"),
+    ("GET", "/readyz", "?team={team}"),
 )
 OPEN = frozenset(path for _, path, _ in DOOR)
 # Fields of a form or of a body, by method and path; what stands in [] is a list.

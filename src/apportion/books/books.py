@@ -38,6 +38,7 @@ from apportion.books.pseudonyms import Asked
 from apportion.books.publish import published, versions
 from apportion.books.pushes import Pushes
 from apportion.books.recent import Recent
+from apportion.books.rounds import Rounds
 from apportion.books.shapes import (
     CLOSE,
     COMPUTED,
@@ -91,6 +92,7 @@ class Books:
         self.pushes = Pushes(self.engine)
         self.views = Views(self.engine)
         self.whatifs = Whatifs(self.engine)
+        self.rounds = Rounds(self.engine)
 
     def ingest(self, delivery: Delivery) -> Receipt:
         with spoken():

@@ -123,7 +123,8 @@ def written_under(engine: Engine, url: str) -> str:
         hint = "make them with: apportion init"
         raise BooksError("no-books", "there are no books here, or they were never finished", where=url, hint=hint)
     with reading(engine) as connection:
-        known = {row.key: row.value for row in connection.execute(select(record.meta))}
+        wanted = select(record.meta).where(record.meta.c.key.in_(("warehouse", "schema")))
+        known = {row.key: row.value for row in connection.execute(wanted)}
     if known.get("schema") != record.SCHEMA_VERSION:
         message = f"these books were written by another version (schema {known.get('schema')}, this one writes {record.SCHEMA_VERSION})"
         raise BooksError("books-version", message, where=url, hint="open them with the version that wrote them")

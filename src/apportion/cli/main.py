@@ -41,9 +41,11 @@ from apportion.cli import (
     quota,
     report,
     review,
+    schedule,
     serve,
     split,
     statement,
+    sync,
     token,
     verify,
     views,
@@ -62,6 +64,8 @@ COMMANDS = (
     ingest,
     plan,
     apply,
+    sync,
+    schedule,
     whatif,
     draft,
     close,
@@ -173,5 +177,15 @@ def main(arguments: list[str] | None = None) -> None:
         text = (
             f"error[unexpected]: {type(error).__name__}: {reason}\n  This is a defect. {DEBUG}=1 shows the traceback."
         )
-    say(text)
+    complain(text)
     sys.exit(code)
+
+
+def complain(text: str) -> None:
+    """A line of the log where there is one, so that whoever reads it reads nothing else."""
+    from apportion.verbs import logs
+
+    if logs.form() == logs.JSON:
+        logs.event("failed", 40, error=text)
+    else:
+        say(text)

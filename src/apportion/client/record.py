@@ -229,11 +229,23 @@ class SourceHealth(Shape):
     quarantined: int
 
 
+class RoundHealth(Shape):
+    """A daily round. `ended_s` is 0 while it runs; `failed` are its steps that did, in words."""
+
+    number: int
+    status: str
+    began_s: int
+    ended_s: int
+    changed: int
+    failed: list[str]
+
+
 class Health(Shape):
-    """`head` is the ledger's."""
+    """`head` is the ledger's, `round` the last that was begun."""
 
     head: str
     sources: list[SourceHealth]
+    round: RoundHealth | None = None
 
 
 class PushAnswer(Shape):

@@ -64,18 +64,27 @@ class Planned:
 def plan(project: Project, period: Period | str, engine: str | None = None, step: Step = silent) -> Planned:
     """Compute, keep and compare."""
     period, project = as_period(period), project.on(engine)
-    policy = policy_for(project, period)
-    keep(project, policy)
-    pins = pins_of(project)
-    head = project.books.head()
-    computed = compute(project, period, policy, pins, step)
-    made = computed.plan
+    keep(project, policy_for(project, period))
+    drawn = draw(project, period, step)
     step("keeping the plan", 0, 0)
-    for part in computed.late.values():
+    save(project, drawn)
+    made = drawn.computed
+    bursts = tuple(bursts_of(made.plan.own, made.world.cost_lines))
+    return replace(beside_record(project, drawn.policy, made.plan, drawn.head), bursts=bursts)
+
+
+def draw(project: Project, period: Period, step: Step = silent) -> "Drawn":
+    """Of the books as they are now. Nothing is kept."""
+    policy, pins, head = policy_for(project, period), pins_of(project), project.books.head()
+    return Drawn(policy, pins, head, compute(project, period, policy, pins, step))
+
+
+def save(project: Project, drawn: "Drawn") -> None:
+    """For `apply`."""
+    keep(project, drawn.policy)
+    for part in drawn.computed.late.values():
         keep(project, part.world.policy)
-    project.books.save_plan(stored(computed, pins, head))
-    bursts = tuple(bursts_of(made.own, computed.world.cost_lines))
-    return replace(beside_record(project, policy, made, head), bursts=bursts)
+    project.books.save_plan(stored(drawn.computed, drawn.pins, drawn.head))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +117,16 @@ class Computed:
         """The same for many explanations: each finds faster what an earlier one found."""
         late = {month: replace(part, asked={}) for month, part in self.late.items()}
         return Computed(self.world, self.plan, late, asked={})
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A plan with what it was pinned to; `head` is the ledger's."""
+
+    policy: Policy
+    pins: Pins
+    head: str
+    computed: Computed
 
 
 def compute(project: Project, period: Period, policy: Policy, pins: Pins, step: Step = silent) -> Computed:

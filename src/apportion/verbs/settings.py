@@ -9,6 +9,7 @@ from typing import Any
 from apportion.errors import ProjectError
 from apportion.reports.review.bounds import Bounds
 from apportion.verbs.notifying.settings import NOTIFY_KEYS, Channel, read_notify
+from apportion.verbs.sync_settings import SYNC_KEYS, Sync, read_sync
 from apportion.verbs.toml import FILE, Place, check_kind, check_section, nearest, parsed, unknown_key
 from apportion.verbs.web_settings import WEB_SHAPES, Web, read_web
 
@@ -41,10 +42,11 @@ SHAPES: Mapping[str, Mapping[str, type]] = {
     "webhooks": {"allow_private": bool},
     "notify": NOTIFY_KEYS,
     "review": {one.name: int for one in fields(Bounds)},
+    "sync": SYNC_KEYS,
     **WEB_SHAPES,
 }
 OWN = ("project", "books", "retention", "engine", "webhooks")
-SECTIONS = (*OWN, "notify", "review", "web", "sources")
+SECTIONS = (*OWN, "notify", "review", "sync", "web", "sources")
 MOST_PERCENT = 10_000
 SIZE = re.compile(r"(\d+) ?([KMGT])(i?)B", re.IGNORECASE)
 
@@ -73,6 +75,7 @@ class Settings:
     webhooks: Mapping[str, Any] = field(default_factory=dict)
     notify: tuple[Channel, ...] = ()
     review: Bounds = field(default_factory=Bounds)
+    sync: Sync = field(default_factory=Sync)
 
 
 def read_settings(file: Path) -> Settings:
@@ -88,6 +91,7 @@ def read_settings(file: Path) -> Settings:
     if not MASTER.fullmatch(engine.get("master", "local")):
         raise unknown_engine(engine["master"], place.of("engine", "master"))
     mebibytes(engine.get("memory", "1GB"), place.of("engine", "memory"))  # refuses
+    sources = tuple(_sources(document.get("sources", []), place))
     return Settings(
         name=project.get("name", file.absolute().parent.name),
         policy=project.get("policy", POLICY),
@@ -96,11 +100,12 @@ def read_settings(file: Path) -> Settings:
         retention=retention.get("names", ""),
         names_key=books.get("names_key", NAMES_KEY),
         engine=engine,
-        sources=tuple(_sources(document.get("sources", []), place)),
+        sources=sources,
         web=read_web(document.get("web", {}), place),
         webhooks=webhooks,
         notify=tuple(read_notify(document.get("notify", []), place)),
         review=read_review(document.get("review", {}), place),
+        sync=read_sync(document["sync"], place, [one.name for one in sources]) if "sync" in document else Sync(),
     )
 
 

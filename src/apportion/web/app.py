@@ -11,6 +11,8 @@ from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from apportion import __version__
+from apportion.verbs import logs, traces
+from apportion.web import probes
 from apportion.web.api import API
 from apportion.web.api.document import add_document
 from apportion.web.beside import beside
@@ -45,6 +47,7 @@ def create_app(folder: Path, *, warm: bool = False) -> FastAPI:
     add_guards(app, app.state.door)
     add_faults(app)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.include_router(probes.router)
     app.include_router(login.router)
     app.include_router(API)
     app.include_router(METRICS)
@@ -55,6 +58,9 @@ def create_app(folder: Path, *, warm: bool = False) -> FastAPI:
 
 def served() -> FastAPI:
     """For a server that starts its processes by itself. What is there now is there for good: no use in looking through it for garbage ever again."""
+    if form := logs.chosen(None):
+        logs.start(form)
+    traces.start()
     app = create_app(Path(os.environ[FOLDER]), warm=True)
     gc.collect()
     gc.freeze()

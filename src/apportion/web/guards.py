@@ -20,6 +20,8 @@ from apportion.web.door.door import Door, bearer
 from apportion.web.door.session import is_csrf
 from apportion.web.faults import API, answer
 from apportion.web.moments import Moments
+from apportion.web.probes import PROBES
+from apportion.web.traced import Traced
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -53,10 +55,11 @@ def add_guards(app: FastAPI, door: Door) -> None:
     app.add_middleware(Moments)
     app.add_middleware(GZipMiddleware, minimum_size=1024)
     app.add_middleware(Guards, door=door)
+    app.add_middleware(Traced)
 
 
 class Guards:
-    """The outermost of all, so that errors are guarded, too."""
+    """Around all that answers, so that errors are guarded, too."""
 
     def __init__(self, app: "ASGIApp", door: Door) -> None:
         self.app = app
@@ -105,7 +108,7 @@ Refusal = tuple[Problem, dict[str, str]]
 
 def refusal(door: Door, request: Request) -> Refusal | None:
     """The first reason not to go on."""
-    if not is_our_host(door, request):
+    if not is_our_host(door, request) and request.url.path not in PROBES:  # those are asked by addresses
         return refused(400, "wrong-host", "These pages are elsewhere", "they answer at their own address alone")
     if not request.url.path.startswith(STATIC) and (wait := door.requests.take(door.caller(request))):
         told = refused(429, "too-fast", "Too many requests", f"try again in {wait} s")

@@ -28,7 +28,9 @@ class Moments:
         for left in reversed(range(TRIES)):
             with moment() as now:
                 answer = Answer(now, send, may_fail=bool(left))
-                await self.app({**scope, WITHHELD: answer.withholds}, receive, answer.send)
+                own = {**scope, WITHHELD: answer.withholds}
+                await self.app(own, receive, answer.send)
+                scope["route"] = own.get("route")  # for the log
             if not answer.is_withheld:
                 return
 

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import uvicorn
+from uvicorn.config import LOGGING_CONFIG
 
 from apportion.errors import ProjectError
+from apportion.verbs import logs
 from apportion.verbs.project import Project
 from apportion.verbs.web_settings import Web, is_loopback
 from apportion.web.app import FOLDER
@@ -29,6 +31,7 @@ def serve(project: Project, host: str, port: int, processes: int, say: Callable[
         factory=True,
         workers=processes,
         log_level="warning",
+        log_config=None if logs.form() else LOGGING_CONFIG,  # ours is for all
         server_header=False,
         proxy_headers=False,  # whose word counts says [web.proxy]
         fd=found.fileno(),

@@ -1,8 +1,9 @@
-"""`GET /api/v1/health`: what came of each source, and when."""
+"""`GET /api/v1/health`: what came of each source, and when, and how the last round went."""
 
 from fastapi import APIRouter
 
-from apportion.client.record import Health, SourceHealth
+from apportion.books.rounds import Round
+from apportion.client.record import Health, RoundHealth, SourceHealth
 from apportion.verbs.brought import Brought, brought
 from apportion.web.api.asked import Whole, about
 from apportion.web.viewer import Deed
@@ -14,7 +15,21 @@ router = APIRouter(tags=["health"])
 def health(ask: Whole) -> Health:
     """Each source of apportion.toml, and those that it no longer names: what it brought, how far it reaches, and what was wrong with it."""
     found = ask.desk.kept("brought", lambda: brought(ask.project))
-    return Health(head=ask.project.books.head(), sources=[source_health(one) for one in found])
+    books = ask.project.books
+    last = books.rounds.last()
+    sources = [source_health(one) for one in found]
+    return Health(head=books.head(), sources=sources, round=round_health(last) if last else None)
+
+
+def round_health(one: Round) -> RoundHealth:
+    return RoundHealth(
+        number=one.number,
+        status=one.status,
+        began_s=one.began_s,
+        ended_s=one.ended_s,
+        changed=one.changed,
+        failed=[f"{step.step} {step.subject}: {step.what}" for step in one.failed],
+    )
 
 
 def source_health(one: Brought) -> SourceHealth:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from apportion.books.rounds import AMISS, SKIPPED, Round
 from apportion.errors import ApportionError
 from apportion.model.times import instant_text
 from apportion.policy.edit import NewOwner
@@ -53,7 +54,10 @@ def data_health(ask: Ask) -> Page:
         findings(found),
     ]
     blocks += [held_back(quarantine)] if quarantine else []
-    return Page("health", found.title, tuple(blocks), f"apportion check --period {month}")
+    last = ask.project.books.rounds.last()
+    blocks += [last_round(last)] if last else []
+    is_moving = last is not None  # rounds that change nothing are told all the same
+    return Page("health", found.title, tuple(blocks), f"apportion check --period {month}", fleeting=is_moving)
 
 
 def strip(ask: Ask, found: Health, gaps: Sequence[Gap]) -> Figures:
@@ -216,6 +220,17 @@ def findings(found: Health) -> Rows:
     columns = tuple(Column(name, name) for name in ("what", "status", "text", "fix"))
     rows = tuple((one.what, one.status, one.text, one.fix) for one in found.findings)
     return Rows(Table(columns, rows), "What else was found", tones=[TONES[one.status] for one in found.findings])
+
+
+def last_round(last: Round) -> Rows:
+    """What of it was not done; all of it where nothing was left."""
+    columns = tuple(Column(name, name) for name in ("step", "subject", "outcome", "what"))
+    told = [one for one in last.steps if one.outcome in (AMISS, SKIPPED)]
+    rows = tuple((one.step, one.subject, one.outcome, one.what) for one in told)
+    ended = f" and ended {day_text(last.ended_s)}" if last.ended_s else ""
+    heading = f"Round {last.number} began {day_text(last.began_s)}{ended}: {last.status}"
+    tones: list[Tone] = ["bad" if one.outcome == AMISS else "" for one in told]
+    return Rows(Table(columns, rows), heading, tones=tones, empty="All of its steps were done.")
 
 
 def held_back(rows: Sequence[Mapping[str, object]]) -> Rows:

@@ -1,0 +1,1 @@
+"""The daily round in parts: reading sources, posting months, telling people."""
