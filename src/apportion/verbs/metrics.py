@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from apportion.errors import ApportionError, InvariantError
@@ -69,15 +68,6 @@ class Looked:
     findings: int
 
 
-class Ended(Protocol):
-    """A round of `sync` that came to its end, or did not (`ended_s` is 0)."""
-
-    @property
-    def status(self) -> str: ...
-    @property
-    def ended_s(self) -> int: ...
-
-
 def metrics(project: Project, version: str, step: Step = silent, *, verify: bool = False) -> list[Filled]:
     """Of everything, computed now. `verify` looks through the whole ledger, too."""
     means, estimate = remembering(step), cache(lambda: live(project, today_of(project), step))
@@ -92,7 +82,7 @@ def metrics(project: Project, version: str, step: Step = silent, *, verify: bool
     )
     made = collected(project, plain, version)
     looked = Looked(int(time.time()), len(project.books.verify())) if verify else None
-    return in_order([*made, *moving(looked, rounds_of(project))])
+    return in_order([*made, *moving(project, looked)])
 
 
 def remembering(step: Step) -> Means:
@@ -192,17 +182,10 @@ def ledger_figures(project: Project) -> Iterator[Filled]:
     yield Filled(known.LAST_RUN, {(kind,): second for kind, second in last.items()})
 
 
-def moving(looked: Looked | None, rounds: Iterable[Ended]) -> list[Filled]:
+def moving(project: Project, looked: Looked | None) -> list[Filled]:
     """What moves on while the books stand still, so that it is read whenever somebody asks."""
-    ended = {one.status: one.ended_s for one in rounds if one.ended_s}
+    ended = {one.status: one.ended_s for one in project.books.rounds.all() if one.ended_s}
     found = [Filled(known.ROUND, {(status,): second for status, second in ended.items()})]
     if looked is not None:
         found += [Filled(known.VERIFIED, {(): looked.at_s}), Filled(known.FINDINGS, {(): looked.findings})]
     return merged(found)
-
-
-def rounds_of(project: Project) -> Sequence[Ended]:
-    """Oldest first; none where nobody runs them."""
-    kept = getattr(project.books, "rounds", None)
-    found: Sequence[Ended] = kept.all() if kept is not None else ()
-    return found

@@ -23,7 +23,7 @@ from apportion.web.viewer import Deed
 
 PROBLEM = "application/problem+json"
 API = "/api/"
-FOR_PROGRAMS = frozenset({"/metrics"})  # beside the API
+METRICS = "/metrics"
 ABSENT = frozenset({
     "unknown-figure", "unknown-report", "unknown-job", "unknown-dispute", "unknown-owner", "unknown-policy", "unknown-source",
     "unknown-token", "unknown-webhook", "unknown-draft", "unknown-finding", "unknown_method", "nothing-posted", "nothing-matches", "no-period",
@@ -89,9 +89,8 @@ def answer(request: Request, problem: Problem) -> Response:
 
 
 def wants_page(request: Request) -> bool:
-    if request.url.path in FOR_PROGRAMS:
-        return False
-    return not request.url.path.startswith(API) and split_form(asked_path(request))[1] == ".html"
+    for_programs = request.url.path.startswith(API) or request.url.path == METRICS
+    return not for_programs and split_form(asked_path(request))[1] == ".html"
 
 
 def to_login(request: Request) -> Response:

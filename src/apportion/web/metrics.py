@@ -16,7 +16,7 @@ from apportion.render.exposition import exposed
 from apportion.reports.metrics.family import Filled
 from apportion.reports.report import Report
 from apportion.verbs.estimate import Seen
-from apportion.verbs.metrics import DAY, Figures, Looked, collected, in_order, moving, rounds_of
+from apportion.verbs.metrics import DAY, Figures, Looked, collected, in_order, moving
 from apportion.verbs.periods import today
 from apportion.verbs.pools import pools_by
 from apportion.verbs.prices import Told, told_by
@@ -28,6 +28,7 @@ from apportion.web.door.entering import entered
 from apportion.web.door.proxied import peer
 from apportion.web.door.session import door_of, viewer_from
 from apportion.web.estimates import estimate
+from apportion.web.faults import METRICS as PATH
 from apportion.web.viewer import Deed, Role, Viewer
 
 METRICS = APIRouter(include_in_schema=False)
@@ -37,13 +38,13 @@ EYES = 64  # kinds of viewers whose figures are kept
 SCRAPER = Viewer("", Role.finance, None, "metrics", frozenset({Deed.read, Deed.whole}))
 
 
-@METRICS.get("/metrics")
+@METRICS.get(PATH)
 def metrics(request: Request) -> Response:
     ask = Ask(request.app.state.desk, scraper(request))
     scrapes: Scrapes = request.app.state.scrapes
     made = scrapes.get(ask)
     if is_whole(ask):
-        made = in_order([*made, *moving(looked(ask), rounds_of(ask.project))])
+        made = in_order([*made, *moving(ask.project, looked(ask))])
     text, kind = exposed(made, request.headers.get("accept", ""))
     return Response(text, headers={"Content-Type": kind, "Vary": "Accept, Authorization, Cookie"})
 

@@ -66,7 +66,6 @@ SOURCES = Row(
                 "Value #C": "Behind",
                 "Value #D": "Misses",
             },
-            joined="source",
         ),
         lines("How old is what the books have?", over_time("time() - apportion_source_reach_timestamp_seconds", "{{source}}"), SECONDS),
         bars("Which problems do rows have?", now("sort_desc(sum by (source, code) (apportion_source_problem_rows))", "{{source}}: {{code}}"), COUNT),

@@ -76,14 +76,10 @@ WHO = Row(
         bars("Who owes how much?", now(f"sort_desc(sum by (team) ({COST}))", "{{team}}"), MONEY),
         donut("Which pools does the money go to?", now(f"sum by (pool) ({COST})", "{{pool}}"), MONEY),
         matrix(
-            table(
-                "Who pays for which pool?",
-                [cells(f"sum by (team, pool) ({COST})")],
-                units={"Value": MONEY},
-                width=16,
-            ),
+            table("Who pays for which pool?", [cells(f"sum by (team, pool) ({COST})")], width=16),
             "team",
             "pool",
+            MONEY,
         ),
     ),
 )

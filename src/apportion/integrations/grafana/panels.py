@@ -150,6 +150,7 @@ def bars(title: str, target: Json, unit: str, says: str = "", width: int = 12) -
         "minVizWidth": 8,
         "minVizHeight": 16,
         "maxVizHeight": 300,
+        "legend": {"calcs": [], "displayMode": "list", "placement": "bottom", "showLegend": False},
     }
     return Panel(
         "bargauge", title, (target,), says, unit, width, options=options, defaults={"min": 0}, overrides=grey_system()
@@ -161,6 +162,8 @@ def donut(title: str, target: Json, unit: str, says: str = "", width: int = 8) -
         "reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False},
         "pieType": "donut",
         "displayLabels": [],
+        "orientation": "auto",
+        "sort": "desc",
         "legend": {"displayMode": "table", "placement": "right", "showLegend": True, "values": ["value", "percent"], "calcs": []},
         "tooltip": {"mode": "single", "sort": "none"},
     }  # fmt: skip
@@ -177,17 +180,17 @@ def table(
         tuple(targets),
         says,
         width=width,
-        options={"showHeader": True, "cellHeight": "sm", "enablePagination": True},
+        options={"frameIndex": 0, "showHeader": True, "cellHeight": "sm", "enablePagination": True},
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "inspect": False},
         defaults={"color": {"mode": "fixed", "fixedColor": "text"}},
         overrides=tuple(column_unit(name, unit) for name, unit in (units or {}).items()),
     )
 
 
-def columns(panel: Panel, order: Mapping[str, str], *, joined: str = "") -> Panel:
-    """Which fields are shown, in which order and under which title; fields of several queries are joined by one first."""
+def columns(panel: Panel, order: Mapping[str, str]) -> Panel:
+    """Which fields are shown, in which order and under which title; several queries become one table."""
     wanted = list(order)
-    steps: list[Json] = [{"id": "joinByField", "options": {"byField": joined, "mode": "outer"}}] if joined else []
+    steps: list[Json] = [{"id": "merge", "options": {}}] if len(panel.targets) > 1 else []
     steps += [
         {"id": "filterFieldsByName", "options": {"include": {"names": wanted}}},
         {
@@ -202,10 +205,10 @@ def columns(panel: Panel, order: Mapping[str, str], *, joined: str = "") -> Pane
     return replace(panel, transformations=tuple(steps))
 
 
-def matrix(panel: Panel, row: str, column: str) -> Panel:
+def matrix(panel: Panel, row: str, column: str, unit: str) -> Panel:
     """A row for each value of one label, a column for each of another."""
     options = {"rowField": row, "columnField": column, "valueField": "Value", "emptyValue": "zero"}
-    return replace(panel, transformations=({"id": "groupingToMatrix", "options": options},))
+    return replace(panel, unit=unit, transformations=({"id": "groupingToMatrix", "options": options},))
 
 
 def column_unit(name: str, unit: str) -> Json:

@@ -123,7 +123,7 @@ VERIFIED = Family(
 FINDINGS = Family("apportion_ledger_verify_findings", "What was found wrong with the ledger then; 0 is fine.")
 ROUND = Family(
     "apportion_round_timestamp_seconds",
-    "When a round of `apportion sync` last ended, by how it ended.",
+    "When a round of `apportion sync` last ended, by how it ended: ok, failed or broken.",
     ("outcome",),
     unit="seconds",
 )
