@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 
 from apportion.books.budgets import Budget
 from apportion.model.currencies import is_money
+from apportion.model.money import to_grains
 from apportion.model.rows import IDLE as IDLE_OWNER
 from apportion.model.rows import POSTINGS
 from apportion.model.times import day_start
@@ -36,7 +38,7 @@ from apportion.reports.metrics.family import Filled, Number
 from apportion.reports.prices import Ahead
 from apportion.reports.quotas import Used
 from apportion.reports.report import Record, Report
-from apportion.reports.sums import SIDES, by_currency, grouped, share_of, side_of, summed, total
+from apportion.reports.sums import SIDES, by_currency, grouped, side_of, summed
 
 POSTED, ESTIMATED = "posted", "estimated"
 PARTS = ("used", "unmeasured", "held", "unheld")
@@ -61,12 +63,13 @@ def money_of(rows: pa.Table, period: str, state: str, *, whole: bool) -> Iterato
     yield Filled(COVERAGE, covered)
 
 
-def shares(part: pa.Table) -> dict[str, Decimal]:
-    """As `report coverage` tells them."""
-    bill, teams = summed(part), grouped(part, ("team",))
-    sums = {side: total(amount for (team,), amount in teams.items() if side_of(team) == side) for side in SIDES}
-    found = {side: share_of(amount, bill) for side, amount in sums.items()}
-    return {side: share for side, share in found.items() if share is not None}
+def shares(part: pa.Table) -> dict[str, Fraction]:
+    """What `report coverage` tells, unrounded: together they are 1."""
+    bill = to_grains(summed(part))
+    sums = dict.fromkeys(SIDES, 0)
+    for (team,), amount in grouped(part, ("team",)).items():
+        sums[side_of(team)] += to_grains(amount)
+    return {side: Fraction(grains, bill) for side, grains in sums.items()} if bill else {}
 
 
 def posted_figures(record: Record, *, whole: bool) -> Iterator[Filled]:
