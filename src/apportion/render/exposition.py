@@ -34,7 +34,7 @@ class Told:
 def metric(one: Filled) -> "Metric":
     family = one.family
     bare = family.name.removesuffix({"counter": "_total", "info": "_info"}.get(family.kind, ""))
-    made = library().Metric(bare, family.says, family.kind, family.unit)
+    made: Metric = library().Metric(bare, family.says, family.kind, family.unit)
     for values, number in one.samples.items():
         made.add_sample(family.name, dict(zip(family.labels, values, strict=True)), float(number))
     return made

@@ -36,7 +36,7 @@ CONFLICT = frozenset({
 })  # fmt: skip
 NOT_READY = frozenset({  # nothing that the caller could put right
     "no-project", "unreadable-project", "invalid-toml", "unknown-key", "wrong-kind", "unknown-engine", "incomplete-source", "double-source", "no-policy-file",
-    "pdf-missing", "spark-missing", "spark-not-started", "evidence-out-of-reach", "no-books", "books-url", "books-version", "books-busy",
+    "pdf-missing", "metrics-missing", "spark-missing", "spark-not-started", "evidence-out-of-reach", "no-books", "books-url", "books-version", "books-busy",
     "database-failed", "warehouse-failed", "wrong-names-key", "damaged-plan", "damaged-file", "system",
 })  # fmt: skip
 MISREAD = {

@@ -32,6 +32,7 @@ COVERAGE = Family(
     "Which part of a month's bills has an owner (side owners), stood idle, is unallocated or is left by rounding.",
     ("period", "state", "side", "currency"),
     unit="ratio",
+    whole=True,
 )
 PRICE = Family(
     "apportion_pool_price",
@@ -77,55 +78,66 @@ REACH = Family(
     "The end of what the books have of a source; 0 where it brought nothing.",
     ("source", "kind"),
     unit="seconds",
+    whole=True,
 )
 RECEIVED = Family(
     "apportion_source_received_timestamp_seconds",
     "When a source last brought something; 0 where it never did.",
     ("source", "kind"),
     unit="seconds",
+    whole=True,
 )
 BEHIND = Family(
     "apportion_source_behind_seconds",
     "What is due of a source and did not come. Files come when they come: only sources that are asked can be behind.",
     ("source", "kind"),
     unit="seconds",
+    whole=True,
 )
 MISSING = Family(
     "apportion_source_missing_seconds",
     "The holes in what the books have of a source, before its end; in whole days.",
     ("source", "kind"),
     unit="seconds",
+    whole=True,
 )
-PROBLEMS = Family("apportion_source_problem_rows", "Rows of a source with a problem.", ("source", "code"))
+PROBLEMS = Family("apportion_source_problem_rows", "Rows of a source with a problem.", ("source", "code"), whole=True)
 HELD_BACK = Family(
     "apportion_source_held_back_rows",
     "Rows of a source that are held back, because two deliveries say different things.",
     ("source",),
+    whole=True,
 )
 LEDGER = Family(
     "apportion_ledger_info",
     "Where the ledger stands: the hash over all that was posted. Kept elsewhere, it shows whether a tail was cut off (`apportion verify --head`).",
     ("head",),
     "info",
+    whole=True,
 )
-RUNS = Family("apportion_ledger_runs_total", "How often something was posted.", ("kind",), "counter")
+RUNS = Family("apportion_ledger_runs_total", "How often something was posted.", ("kind",), "counter", whole=True)
 LAST_RUN = Family(
     "apportion_ledger_last_run_timestamp_seconds",
     "When something was last posted.",
     ("kind",),
     unit="seconds",
+    whole=True,
 )
 VERIFIED = Family(
     "apportion_ledger_verified_timestamp_seconds",
     "When the ledger was last looked through by whoever tells this.",
     unit="seconds",
+    whole=True,
 )
-FINDINGS = Family("apportion_ledger_verify_findings", "What was found wrong with the ledger then; 0 is fine.")
+FINDINGS = Family(
+    "apportion_ledger_verify_findings", "What was found wrong with the ledger then; 0 is fine.", whole=True
+)
 ROUND = Family(
     "apportion_round_timestamp_seconds",
     "When a round of `apportion sync` last ended, by how it ended: ok, failed or broken.",
     ("outcome",),
     unit="seconds",
+    whole=True,
 )
 SUCCESS = Family(
     "apportion_collector_success",

@@ -13,13 +13,17 @@ Kind = Literal["gauge", "counter", "info"]
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """`unit` is the last word of the name where it has one. Money has its currency as a label, since a name cannot know it."""
+    """`unit` is the last word of the name where it has one. Money has its currency as a label, since a name cannot know it.
+
+    `whole` is about no single team: only for those who see all of them.
+    """
 
     name: str
     says: str
     labels: tuple[str, ...] = ()
     kind: Kind = "gauge"
     unit: str = ""
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
