@@ -100,15 +100,13 @@ def pool_figures(made: Report) -> Iterator[Filled]:
     """Of `report pools`: hours become seconds, since that is the base unit."""
     names = [column.name for column in made.columns]
     prices, capacity = Rows(), Rows()
-    for section in made.sections:
-        for row in (dict(zip(names, cells, strict=True)) for cells in section.rows):
-            pool, per = str(row["pool"]), str(row["unit"] or "")
-            if isinstance(row["price"], Decimal):
-                prices[made.period, POSTED, pool, per, section.currency] = row["price"]
-            for part in PARTS:
-                hours = row[part]
-                if isinstance(hours, Decimal):
-                    capacity[made.period, pool, per.removesuffix("-hour"), part] = hours * HOUR_S
+    for currency, cells in ((section.currency, row) for section in made.sections for row in section.rows):
+        row = dict(zip(names, cells, strict=True))
+        pool, per = str(row["pool"]), str(row["unit"] or "")
+        if isinstance(row["price"], Decimal):
+            prices[made.period, POSTED, pool, per, currency] = row["price"]
+        hours = {part: amount for part in PARTS if isinstance(amount := row[part], Decimal)}
+        capacity |= {(made.period, pool, per.removesuffix("-hour"), part): hours[part] * HOUR_S for part in hours}
     yield Filled(MONTH_PRICE, prices)
     yield Filled(CAPACITY, capacity)
 
