@@ -75,7 +75,7 @@ def test_rules_ask_for_what_there_is() -> None:
         rule["record"]: set[str]() for rule in RECORDED
     }
     for rule in (*RECORDED, *ALERTS):
-        assert promql_parser.parse(rule["expr"])
+        assert promql_parser.parse(rule["expr"]) is not None
         asked = set(re.findall(r"\b(?:\w+:)?apportion_\w+(?::\w+)?", rule["expr"]))
         assert asked, rule
         assert asked <= known.keys(), rule

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from threading import Event
 
 import pytest
 from fastapi import FastAPI
@@ -12,6 +13,7 @@ from apportion.books.tokens import Grant
 from apportion.errors import ProjectError
 from apportion.reports.metrics.families import FAMILIES
 from apportion.verbs.budget import set_budget
+from apportion.verbs.metrics import collected
 from apportion.verbs.project import Project, open_project
 from apportion.web import metrics as served
 from apportion.web.app import create_app
@@ -103,7 +105,10 @@ def test_the_form_is_what_the_scraper_asks_for(app: FastAPI) -> None:
     assert samples(plain.text) == samples(open_.text)
 
 
-def test_figures_are_made_once_while_the_books_stand_still(small: Project, tmp_path: Path) -> None:
+def test_figures_are_made_once_while_the_books_stand_still(
+    small: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served, "hour", lambda: 0)  # with another hour they are made anew
     app = create_app(world.copied(small, tmp_path / "project").folder)
     made = [next(value for name, _, value in of(app, "finance") if name == "apportion_budget_amount") for _ in range(2)]
     scrapes, first = app.state.scrapes, app.state.scrapes._kept.peek((None, True))
@@ -119,15 +124,13 @@ def test_a_slow_making_is_not_waited_for_twice(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch, small: Project, tmp_path: Path
 ) -> None:
     """What there was is answered, and says when it was made; what is new comes with a later scrape."""
-    from threading import Event
-
     own = create_app(world.copied(small, tmp_path / "project").folder)
     old = of(own, "finance")
-    going, real = Event(), served.collected
+    going = Event()
 
     def slow(*given: object) -> object:
         assert going.wait(60)
-        return real(*given)  # type: ignore[arg-type]
+        return collected(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(served, "collected", slow)
     monkeypatch.setattr(served, "PATIENCE_S", 0.01)

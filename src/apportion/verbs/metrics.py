@@ -14,7 +14,7 @@ from apportion.policy.document import Policy
 from apportion.reports.budgets import Spending
 from apportion.reports.live import Estimate
 from apportion.reports.metrics import families as known
-from apportion.reports.metrics.family import Filled
+from apportion.reports.metrics.family import Filled, Number
 from apportion.reports.metrics.figures import (
     ESTIMATED,
     POSTED,
@@ -101,7 +101,8 @@ def remembering(step: Step) -> Means:
 def collected(project: Project, figures: Figures, version: str) -> list[Filled]:
     """All that stays as it is while the books do, and until the next hour."""
     now = int(time.time())
-    found, success = [], {}
+    found: list[Filled] = []
+    success: dict[tuple[str, ...], Number] = {}
     for name, collect in collectors(project, figures, now).items():
         try:
             found += list(collect())
@@ -168,7 +169,9 @@ def source_figures(project: Project) -> Iterator[Filled]:
     yield Filled(known.RECEIVED, {(one.source, one.kind): one.received_s for one in came})
     yield Filled(known.BEHIND, {(one.source, one.kind): one.behind * DAY_S for one in fresh.values()})
     yield Filled(known.MISSING, {(one.source, one.kind): one.missing * DAY_S for one in fresh.values()})
-    rows = {(one.source, code): count for one in came for code, count in one.problems.items()}
+    rows: dict[tuple[str, ...], Number] = {
+        (one.source, code): count for one in came for code, count in one.problems.items()
+    }
     yield Filled(known.PROBLEMS, rows)
     yield Filled(known.HELD_BACK, {(one.source,): one.quarantined for one in came})
 

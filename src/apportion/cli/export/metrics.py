@@ -32,13 +32,12 @@ def metrics(
     from apportion.verbs.metrics import metrics as make
 
     library()  # refuses before anything is computed
-    text, _ = exposed(
-        make(call.project(), __version__, call.bar, verify=verify), OPENMETRICS if openmetrics else "text/plain"
-    )
+    made = make(call.project(), __version__, call.bar, verify=verify)
+    text, _ = exposed(made, OPENMETRICS if openmetrics else "")
     if to is None:
         return Answer(text=text.decode())
     put(to, text)
-    return Answer(talk=(f"{text.count(b'{')} samples in {to}",))
+    return Answer(talk=(f"{sum(len(one.samples) for one in made)} samples in {to}",))
 
 
 def add_to(app: typer.Typer) -> None:

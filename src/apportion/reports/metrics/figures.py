@@ -79,7 +79,7 @@ def posted_figures(record: Record, *, whole: bool) -> Iterator[Filled]:
 def estimated_figures(made: Estimate, zone: ZoneInfo, *, whole: bool) -> Iterator[Filled]:
     period = str(made.period)
     yield from money_of(made.rows, period, ESTIMATED, whole=whole)
-    straight = {
+    straight: Rows = {
         (period, team, currency): amount
         for currency, part in by_currency(made.rows)
         if is_money(currency)
@@ -88,7 +88,7 @@ def estimated_figures(made: Estimate, zone: ZoneInfo, *, whole: bool) -> Iterato
     yield Filled(PROJECTED, straight)
     if made.complete_to is not None:
         yield Filled(COMPLETE, {(period,): day_start(made.complete_to + timedelta(days=1), zone)})
-    prices = {
+    prices: Rows = {
         (period, ESTIMATED, one.pool, one.unit, made.price_currency): one.price
         for one in made.pools
         if one.price is not None
@@ -113,7 +113,7 @@ def pool_figures(made: Report) -> Iterator[Filled]:
 
 def price_figures(found: Iterable[Ahead], currency: str, now: datetime) -> Iterator[Filled]:
     """`now` is in the policy's time zone."""
-    prices = {
+    prices: Rows = {
         (one.pool, one.labels, one.per, one.kind, currency): quotes[now.hour].price
         for one in found
         for day, quotes in one.days
