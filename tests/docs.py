@@ -13,10 +13,15 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from ruamel.yaml import YAML
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # run as a script, too
 
 import apportion  # noqa: E402
+from apportion.books.views.shapes import TYPES, VERSION, VIEWS, View  # noqa: E402
+from apportion.integrations.prometheus.rules import RULES  # noqa: E402
+from apportion.reports.metrics.families import FAMILIES  # noqa: E402
 from apportion.verbs import methods  # noqa: E402
 from tests import warm  # noqa: E402
 from tests.notebook import playing  # noqa: E402
@@ -24,6 +29,7 @@ from tests.snippets import FENCE, rewritten, shell, wrongs  # noqa: E402
 
 CLI_PAGE, METHODS_PAGE = ROOT / "docs/reference/cli.md", ROOT / "docs/reference/methods.md"
 LIBRARY_PAGE = ROOT / "docs/reference/library.md"
+VIEWS_PAGE, METRICS_PAGE = ROOT / "docs/reference/views.md", ROOT / "docs/reference/metrics.md"
 TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
 UNDERSTAND = [*sorted((ROOT / "docs/explanation").glob("*.md")), *sorted((ROOT / "docs/migrate").glob("*.md"))]
 PAGES = [ROOT / "README.md", *TUTORIALS, *sorted((ROOT / "docs/how-to").glob("*.md")), *UNDERSTAND]
@@ -40,6 +46,43 @@ METHODS_INTRO = """# Methods
 Made by `make docs` from what `apportion methods METHOD` prints: formula, what a method promises, what it breaks with a problem that shows it, and an
 example as `apportion split` solves it. Amounts are in minor units; what a method does not read is a remark on how the problem came about.
 How a policy sets them: [the policy](policy.md).
+"""
+
+VIEWS_INTRO = f"""# The views
+
+Made by `make docs` from what the books make: version {VERSION}. `apportion views` makes them in the database of the books, PostgreSQL or SQLite.
+How tools use them: [BI tools](../how-to/use-bi-tools.md).
+
+What a version promises: names, columns and meanings stay. A later release may add views, and columns at the end of a view; what would mean something
+else gets another name. PostgreSQL has each meaning as the comment of its column.
+
+| here | in PostgreSQL | in SQLite |
+|---|---|---|
+{{types}}
+
+- Every column of kind money is exact. SQLite has no decimals: it holds every digit as text there, and its own `SUM` would make it a binary number. The
+  views that are sums add up exactly in both.
+- Beside each stands the same as a binary number (`amount_approx`), for charts and for tools that cannot read the exact one.
+- Rows of several currencies are never to be added: group or filter by `currency`. `is_money` leaves out carbon and energy.
+- Users are pseudonyms, which stay the same from month to month. `apportion_users` alone tells whose they are, and a reader sees it only if it was granted
+  with `--names`. A name that was erased is in no view; copies that a tool took before are the tool's to renew.
+- Filter by `period`: the ledger has an index of it.
+"""
+
+
+METRICS_INTRO = """# Metrics
+
+Made by `make docs` from what `/metrics` and `apportion export metrics` tell. How to scrape them:
+[Prometheus and Grafana](../how-to/watch-with-prometheus-and-grafana.md).
+
+- Prometheus has no numbers but floats. Amounts are exact until they are written out, where each becomes a float once: right to the cent in charts and alerts,
+  never for books. The ledger is the truth; a month that is restated is restated there, and what Prometheus saw before stays what it saw.
+- `state` is `posted` for what is in the ledger, `estimated` for the running month so far. Both may be of the same month.
+- Amounts are in the currency of the label `currency`. Never add two.
+- Samples are of teams and pools, never of users, jobs or nodes. `team` may be `_idle`, `_unallocated` or `_residual`.
+- Whoever may see some teams is told of those: the families about teams and pools, and none of those marked *all teams alone*.
+- An empty label is one that Prometheus leaves out.
+
 """
 
 
@@ -82,6 +125,39 @@ def cli_page() -> str:
 
 def methods_page() -> str:
     return METHODS_INTRO + "".join(method_text(row["name"]) for row in methods.methods())
+
+
+def views_page() -> str:
+    """What the books make of themselves for other people's tools."""
+    types = "\n".join(f"| {kind} | {one} | {other} |" for kind, (one, other) in TYPES.items())
+    return VIEWS_INTRO.format(types=types) + "".join(map(view_text, VIEWS))
+
+
+def view_text(view: View) -> str:
+    columns = "\n".join(f"| `{column.name}` | {column.kind} | {column.meaning} |" for column in view.columns)
+    return f"\n## {view.name}\n\n{view.about}\n\n| column | kind | meaning |\n|---|---|---|\n{columns}\n"
+
+
+def metrics_page() -> str:
+    families = "".join(
+        f"## {one.name}\n\n{one.kind.capitalize()}{', *all teams alone*' if one.whole else ''}. {one.says}\n\n"
+        + (f"Labels: {', '.join(f'`{label}`' for label in one.labels)}.\n\n" if one.labels else "")
+        for one in FAMILIES
+    )
+    read = YAML(typ="safe")
+    rules = [rule for text in RULES.values() for group in read.load(text)["groups"] for rule in group["rules"]]
+    recorded = "".join(
+        f"| `{rule['record']}` | `{' '.join(rule['expr'].split())}` |\n" for rule in rules if "record" in rule
+    )
+    alerts = "".join(
+        f"| {rule['alert']} | {rule['labels']['severity']} | `{' '.join(rule['expr'].split())}` | {rule.get('for', '')} |\n"
+        for rule in rules
+        if "alert" in rule
+    )
+    return (
+        f"{METRICS_INTRO}# Families\n\n{families}# Recording rules\n\n| name | is |\n|---|---|\n{recorded}\n"
+        f"# Alerts\n\nBounds are ours: edit them in the file.\n\n| name | severity | fires when | for |\n|---|---|---|---|\n{alerts}"
+    )
 
 
 def method_text(name: str) -> str:
@@ -181,7 +257,13 @@ def reads_demo(page: str) -> bool:
 
 def main(wanted: list[str]) -> None:
     """All pages, or those whose names are given, such as `read-slurm`."""
-    for page, text in ((CLI_PAGE, cli_page()), (METHODS_PAGE, methods_page()), (LIBRARY_PAGE, library_page())):
+    for page, text in (
+        (CLI_PAGE, cli_page()),
+        (METHODS_PAGE, methods_page()),
+        (LIBRARY_PAGE, library_page()),
+        (VIEWS_PAGE, views_page()),
+        (METRICS_PAGE, metrics_page()),
+    ):
         page.write_text(text, encoding="utf-8")
         print("wrote", page.relative_to(ROOT))
     if not wanted or "notebook" in wanted:

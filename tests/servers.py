@@ -18,7 +18,7 @@ class Program(NamedTuple):
 PROGRAMS = (
     Program("initdb", "postgresql", "the books on PostgreSQL", "/usr/lib/postgresql/*/bin"),
     Program("java", "openjdk-17-jre-headless", "Spark"),
-    Program("prometheus", "prometheus", "Kubernetes through a real Prometheus"),
+    Program("prometheus", "prometheus", "Kubernetes through a real Prometheus, rules and dashboards"),
     Program("pdftotext", "poppler-utils", "reading PDF statements back"),
     Program("strace", "strace", "kills, full disks and the order of system calls"),
     *(
@@ -38,13 +38,14 @@ PROGRAMS = (
     ),
     Program("sshd", "openssh-server", "commands over ssh", "/usr/sbin"),
     Program("chromium", "chromium", "the pages in a browser"),
-    Program("node", "nodejs", "Azure Blob storage, OpenID Connect, axe"),
-    Program("npm", "npm", "Azure Blob storage, OpenID Connect, axe"),
+    Program("node", "nodejs", "Azure Blob storage, OpenID Connect, axe, Grafana's schema"),
+    Program("npm", "npm", "Azure Blob storage, OpenID Connect, axe, Grafana's schema"),
 )
 ROOT = Path(__file__).resolve().parents[1]
 NODE = {
     "azurite": "the tests of Azure Blob storage",
     "node": "the tests of logins, and axe over the pages",
+    "grafana_schema": "the tests of dashboards against Grafana's schema",
 }  # tests/NAME: what npm installs into .servers/NAME, by version and hash
 VALIDATOR = (
     ROOT / "tests/focus_validator/requirements.lock"

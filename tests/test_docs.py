@@ -68,6 +68,14 @@ def test_the_reference_of_the_library_is_what_the_functions_say() -> None:
     assert docs.LIBRARY_PAGE.read_text(encoding="utf-8") == docs.library_page(), "run `make docs`"
 
 
+def test_the_reference_of_views_is_what_the_books_make() -> None:
+    assert docs.VIEWS_PAGE.read_text(encoding="utf-8") == docs.views_page(), "run `make docs`"
+
+
+def test_the_reference_of_metrics_has_every_family_and_rule() -> None:
+    assert docs.METRICS_PAGE.read_text(encoding="utf-8") == docs.metrics_page(), "run `make docs`"
+
+
 def test_every_error_code_has_a_heading_and_the_other_way_round() -> None:
     found, computed = codes.error_codes(ROOT / "src/apportion")
     assert computed == []

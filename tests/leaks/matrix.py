@@ -24,7 +24,7 @@ from apportion.web.app import create_app
 from apportion.web.door.session import COOKIE
 from apportion.web.pages import ACTIONS, DOWNLOADS, ROUTES
 from apportion.web.viewer import VIEWS
-from tests.leaks.rows import DOOR, FORMS, HARMLESS, MORE, NAMING, OPEN, OTHERWISE
+from tests.leaks.rows import DOOR, FORMS, HARMLESS, MORE, NAMING, OPEN, OTHERWISE, PLAIN
 from tests.leaks.told import Row, written
 from tests.web import world
 from tests.web.conftest import OUR_HOST, PEOPLE
@@ -139,7 +139,7 @@ def questions(app: Any) -> Iterator[Question]:
     for action in ACTIONS:
         path = action.path.replace("{number}", "{draft}") if action.path.startswith("/drafts/") else action.path
         yield Question("POST", action.path, path, FORMS["POST", action.path])
-    yield from (Question(method, path, f"{path}{query}") for method, path, query in DOOR)
+    yield from (Question(method, path, f"{path}{query}") for method, path, query in (*DOOR, *PLAIN))
     yield from of_api(app.openapi())
 
 

@@ -70,6 +70,8 @@ DOOR = (
     ("GET", "/readyz", "?team={team}"),
 )
 OPEN = frozenset(path for _, path, _ in DOOR)
+# Paths that are neither page nor API, for those who bring a token or are logged in.
+PLAIN = (("GET", "/metrics", ""),)
 # Fields of a form or of a body, by method and path; what stands in [] is a list.
 DOUBT = {"period": "2026-10", "what": "{team}", "why": "not ours"}
 CREDIT = {"period": "2026-10", "sponsor": "platform", "amount": "1.00", "why": "a node was down"}

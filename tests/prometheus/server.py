@@ -5,7 +5,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import httpx
@@ -26,15 +26,20 @@ def backfill(text: Path, data: Path, hours: int = 72) -> None:
         raise RuntimeError(done.stderr)
 
 
+def served(data: Path, *flags: str) -> AbstractContextManager[str]:
+    """Its address. It scrapes nothing."""
+    return scraping(data, "global: {scrape_interval: 1m}\n", *flags)
+
+
 @contextmanager
-def served(data: Path, *flags: str) -> Iterator[str]:
-    """Its address."""
+def scraping(data: Path, settings: str, *flags: str) -> Iterator[str]:
+    """One with settings of its own; its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     data.mkdir(parents=True, exist_ok=True)
     config = data.with_suffix(".yml")
-    config.write_text("global: {scrape_interval: 1m}\n", encoding="utf-8")  # it scrapes nothing
+    config.write_text(settings, encoding="utf-8")
     command: Sequence[str] = [
         "prometheus", f"--config.file={config}", f"--storage.tsdb.path={data}", f"--web.listen-address=127.0.0.1:{port}",
         "--storage.tsdb.retention.time=100y", "--log.level=error", *flags,

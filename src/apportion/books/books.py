@@ -61,6 +61,7 @@ from apportion.books.tables import EVIDENCE
 from apportion.books.tokens import Tokens
 from apportion.books.transfers import read_transfers, transfer
 from apportion.books.verify import verify
+from apportion.books.views.making import Views
 from apportion.books.whatifs import Whatifs
 from apportion.errors import BooksError, Problem
 from apportion.model.delivery import Delivery, FileDigest
@@ -89,6 +90,7 @@ class Books:
         self.tokens = Tokens(self.engine)
         self.proposals = Proposals(self.engine)
         self.pushes = Pushes(self.engine)
+        self.views = Views(self.engine)
         self.whatifs = Whatifs(self.engine)
         self.rounds = Rounds(self.engine)
 

@@ -49,6 +49,7 @@ from apportion.cli import (
     sync,
     token,
     verify,
+    views,
     webhooks,
     whatif,
 )
@@ -93,6 +94,7 @@ COMMANDS = (
     methods,
     split,
     audit,
+    views,
     backup,
     verify,
     erase,

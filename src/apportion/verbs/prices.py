@@ -56,6 +56,26 @@ def prices(project: Project, wish: Wish = Wish(), step: Step = silent) -> Report
 
 def prices_by(means: Means, project: Project, wish: Wish, seen: Seen = Seen()) -> Report:  # noqa: B008 - frozen
     """By means that somebody else keeps, and of pools that somebody may see."""
+    told = told_by(means, project, wish, seen)
+    days = told.days
+    period = str(days[0]) if len(days) == 1 else f"{days[0]}..{days[-1]}"
+    known = {ahead.pool for ahead in told.curves}
+    notes = [f"{name} has no price per unit that is known ahead." for name in told.chosen if name not in known]
+    notes += [f"With the discounts of {wish.team}."] if wish.team else []
+    return prices_report(told.curves, told.currency, period, project.books.head(), (*notes, BOUNDS))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The curves of some pools over some days."""
+
+    curves: tuple[Ahead, ...]
+    currency: str
+    days: tuple[date, ...]
+    chosen: tuple[str, ...]
+
+
+def told_by(means: Means, project: Project, wish: Wish, seen: Seen = Seen()) -> Told:  # noqa: B008 - frozen
     if wish.team:
         refuse_unknown(project, wish.team)
     days = days_of(project, wish)
@@ -67,12 +87,8 @@ def prices_by(means: Means, project: Project, wish: Wish, seen: Seen = Seen()) -
             "unknown-figure", f"{wish.pool!r} is no pool with a price per unit", hint=nearest(wish.pool, known, "pools")
         )
     chosen = [wish.pool] if wish.pool else known
-    found = [ahead for name in chosen for ahead in curves_of(of_day, name, wish.team)]
-    period = str(days[0]) if len(days) == 1 else f"{days[0]}..{days[-1]}"
-    told = {ahead.pool for ahead in found}
-    notes = [f"{name} has no price per unit that is known ahead." for name in chosen if name not in told]
-    notes += [f"With the discounts of {wish.team}."] if wish.team else []
-    return prices_report(found, settled.policy.currency, period, project.books.head(), (*notes, BOUNDS))
+    curves = tuple(ahead for name in chosen for ahead in curves_of(of_day, name, wish.team))
+    return Told(curves, settled.policy.currency, tuple(days), tuple(chosen))
 
 
 def days_of(project: Project, wish: Wish) -> list[date]:

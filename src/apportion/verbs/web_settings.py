@@ -12,11 +12,16 @@ from apportion.sources.settings import Stanza
 from apportion.verbs.toml import Place, check_kind, check_section, nearest
 
 LOGINS = ("link", "oidc", "proxy")
+TOKEN, LOOPBACK, ANYONE = SCRAPERS = (
+    "token",
+    "loopback",
+    "anyone",
+)  # who gets `/metrics` without saying who they are: nobody, or these
 ROLES = ("viewer", "lead", "finance", "admin")  # each may what those before it may
 WEB_SHAPES: Mapping[str, Mapping[str, type]] = {
     "web": {
         "address": str, "login": str, "session_hours": int, "requests_per_minute": int, "body_bytes": int,
-        "oidc": dict, "proxy": dict, "groups": dict,
+        "metrics": str, "oidc": dict, "proxy": dict, "groups": dict,
     },
     "web.oidc": {
         "issuer": str, "client_id": str, "client_secret": str, "groups_claim": str, "name_claim": str, "scopes": list, "ca_file": str,
@@ -76,6 +81,7 @@ class Web:
     session_hours: int = 12
     requests_per_minute: int = 3000
     body_bytes: int = 16 * 2**20
+    metrics: str = TOKEN
     oidc: Oidc | None = None
     proxy: Proxy = field(default_factory=Proxy)
     groups: Mapping[str, Group] = field(default_factory=dict)
@@ -98,13 +104,27 @@ def read_web(section: Any, place: Place) -> Web:
     made = Web(
         **{key: section[key] for key in RANGES if key in section},
         login=login,
+        metrics=section.get("metrics", TOKEN),
         address=base_url(section.get("address", ""), "address", place.of("web", "address")),
         oidc=read_oidc(section["oidc"], place) if "oidc" in section else None,
         proxy=read_proxy(section.get("proxy", {}), place),
         groups=dict(read_groups(section.get("groups", {}), place)),
     )
     check_login(made, place.of("web", "login"))
+    check_metrics(made, place.of("web", "metrics"))
     return made
+
+
+def check_metrics(web: Web, where: str) -> None:
+    """Behind a proxy on the same machine everybody seems to be on loopback."""
+    if web.metrics not in SCRAPERS:
+        raise wrong(f"metrics cannot be {web.metrics!r}", where, nearest(web.metrics, SCRAPERS))
+    if web.metrics == LOOPBACK and web.address and not is_loopback(urlsplit(web.address).hostname or ""):
+        raise wrong(
+            f'metrics = "loopback" does not go with {web.address}: a proxy on this machine would hand them to everybody',
+            where,
+            'leave it out and give Prometheus a token (`apportion token new`), or write "anyone" if that is meant',
+        )
 
 
 def check_login(web: Web, where: str) -> None:

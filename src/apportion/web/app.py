@@ -23,6 +23,7 @@ from apportion.web.door.door import Door
 from apportion.web.faults import add_faults
 from apportion.web.frame import STATIC
 from apportion.web.guards import add_guards
+from apportion.web.metrics import METRICS, Scrapes
 from apportion.web.pages import ACTIONS, DOWNLOADS, ROUTES
 from apportion.web.routes import add_pages
 from apportion.web.telling import TELLING
@@ -43,12 +44,14 @@ def create_app(folder: Path, *, warm: bool = False, door: Callable[[Desk], Door]
     )
     app.state.desk = Desk(folder)
     app.state.door = door(app.state.desk)
+    app.state.scrapes = Scrapes()
     add_guards(app, app.state.door)
     add_faults(app)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.include_router(probes.router)
     app.include_router(login.router)
     app.include_router(API)
+    app.include_router(METRICS)
     add_document(app)
     add_pages(app, ROUTES, ACTIONS, DOWNLOADS)
     return app

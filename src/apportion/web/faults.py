@@ -23,6 +23,7 @@ from apportion.web.viewer import Deed
 
 PROBLEM = "application/problem+json"
 API = "/api/"
+METRICS = "/metrics"
 ABSENT = frozenset({
     "unknown-figure", "unknown-report", "unknown-job", "unknown-dispute", "unknown-owner", "unknown-policy", "unknown-source",
     "unknown-token", "unknown-webhook", "unknown-draft", "unknown-finding", "unknown_method", "nothing-posted", "nothing-matches", "no-period",
@@ -35,7 +36,7 @@ CONFLICT = frozenset({
 })  # fmt: skip
 NOT_READY = frozenset({  # nothing that the caller could put right
     "no-project", "unreadable-project", "invalid-toml", "unknown-key", "wrong-kind", "unknown-engine", "incomplete-source", "double-source", "no-policy-file",
-    "pdf-missing", "postgres-missing", "spark-missing", "spark-not-started", "evidence-out-of-reach", "no-books", "books-url", "books-version", "books-busy",
+    "pdf-missing", "metrics-missing", "postgres-missing", "spark-missing", "spark-not-started", "evidence-out-of-reach", "no-books", "books-url", "books-version", "books-busy",
     "database-failed", "warehouse-failed", "wrong-names-key", "damaged-plan", "damaged-file", "system",
 })  # fmt: skip
 MISREAD = {
@@ -88,7 +89,8 @@ def answer(request: Request, problem: Problem) -> Response:
 
 
 def wants_page(request: Request) -> bool:
-    return not request.url.path.startswith(API) and split_form(asked_path(request))[1] == ".html"
+    for_programs = request.url.path.startswith(API) or request.url.path == METRICS
+    return not for_programs and split_form(asked_path(request))[1] == ".html"
 
 
 def to_login(request: Request) -> Response:

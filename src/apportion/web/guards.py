@@ -15,10 +15,10 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 
 from apportion.client.shapes import Problem
-from apportion.verbs.web_settings import is_loopback
+from apportion.verbs.web_settings import ANYONE, is_loopback
 from apportion.web.door.door import Door, bearer
 from apportion.web.door.session import is_csrf
-from apportion.web.faults import API, answer
+from apportion.web.faults import API, METRICS, answer
 from apportion.web.moments import Moments
 from apportion.web.probes import PROBES
 from apportion.web.traced import Traced
@@ -108,7 +108,7 @@ Refusal = tuple[Problem, dict[str, str]]
 
 def refusal(door: Door, request: Request) -> Refusal | None:
     """The first reason not to go on."""
-    if not is_our_host(door, request) and request.url.path not in PROBES:  # those are asked by addresses
+    if not is_our_host(door, request) and not is_asked_by_address(door, request):
         return refused(400, "wrong-host", "These pages are elsewhere", "they answer at their own address alone")
     if not request.url.path.startswith(STATIC) and (wait := door.requests.take(door.caller(request))):
         told = refused(429, "too-fast", "Too many requests", f"try again in {wait} s")
@@ -122,6 +122,12 @@ def refusal(door: Door, request: Request) -> Refusal | None:
 
 def refused(status: int, code: str, title: str, detail: str) -> Refusal:
     return Problem(status=status, code=code, title=title, detail=detail), {}
+
+
+def is_asked_by_address(door: Door, request: Request) -> bool:
+    """Programs of a cluster know no names. No page of another site can bring a token, and what is open to anyone needs no guard."""
+    path = request.url.path
+    return path in PROBES or (path == METRICS and (bool(bearer(request)) or door.web.metrics == ANYONE))
 
 
 def is_our_host(door: Door, request: Request) -> bool:

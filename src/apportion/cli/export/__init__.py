@@ -2,9 +2,9 @@
 
 import typer
 
-from apportion.cli.export import focus, journal
+from apportion.cli.export import focus, grafana, journal, metrics, rules
 
-FORMATS = (journal, focus)
+FORMATS = (journal, focus, metrics, rules, grafana)
 
 
 def add_to(app: typer.Typer) -> None:

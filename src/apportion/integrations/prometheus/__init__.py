@@ -1,0 +1,1 @@
+"""Rules for Prometheus, as it reads them."""
