@@ -12,6 +12,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # run as a script, too
 
+from apportion.books.tables import EVIDENCE  # noqa: E402
+from apportion.books.views.evidence import ABOUT, FOCUS, duckdb_type, meaning  # noqa: E402
 from apportion.books.views.shapes import TYPES, VERSION, VIEWS, View  # noqa: E402
 from apportion.verbs import methods  # noqa: E402
 from tests import warm  # noqa: E402
@@ -57,6 +59,14 @@ else gets another name. PostgreSQL has each meaning as the comment of its column
 - Filter by `period`: the ledger has an index of it.
 """
 
+EVIDENCE_INTRO = """
+## The evidence
+
+Apache Iceberg tables in the namespace `evidence`: plain Parquet files that are never changed, one published state at a time, which `apportion_evidence` names.
+In DuckDB, `apportion views --duckdb FILE` makes a view of each, `apportion_cost_lines` and so on, in which a column such as `start_s` is also there as a
+timestamp in UTC (`start_at`). Who can read the warehouse can read names of users that are not erased.
+"""
+
 
 class Verb(NamedTuple):
     name: str
@@ -89,7 +99,25 @@ def methods_page() -> str:
 def views_page() -> str:
     """What the books make of themselves for other people's tools."""
     types = "\n".join(f"| {kind} | {one} | {other} |" for kind, (one, other) in TYPES.items())
-    return VIEWS_INTRO.format(types=types) + "".join(map(view_text, VIEWS))
+    return (
+        VIEWS_INTRO.format(types=types)
+        + "".join(map(view_text, VIEWS))
+        + EVIDENCE_INTRO
+        + "".join(map(evidence_text, EVIDENCE))
+    )
+
+
+def evidence_text(table: str) -> str:
+    """FOCUS says what its own columns mean."""
+    own = [field for field in EVIDENCE[table] if field.name not in FOCUS]
+    rows = "\n".join(f"| `{field.name}` | {duckdb_type(field.type)} | {meaning(table, field.name)} |" for field in own)
+    focus = [f"`{field.name}`" for field in EVIDENCE[table] if field.name in FOCUS]
+    beside = (
+        f"\nAnd the columns of FOCUS, numbers as DECIMAL(38, 18), under their own names: {', '.join(focus)}.\n"
+        if focus
+        else ""
+    )
+    return f"\n### {table}\n\n{ABOUT[table]}\n\n| column | type | meaning |\n|---|---|---|\n{rows}\n{beside}"
 
 
 def view_text(view: View) -> str:
