@@ -2,9 +2,9 @@
 
 import typer
 
-from apportion.cli.export import focus, journal
+from apportion.cli.export import excel, focus, journal
 
-FORMATS = (journal, focus)
+FORMATS = (journal, focus, excel)
 
 
 def add_to(app: typer.Typer) -> None:
