@@ -2,9 +2,9 @@
 
 import typer
 
-from apportion.cli.export import excel, focus, journal
+from apportion.cli.export import datadog, excel, focus, journal, tableau
 
-FORMATS = (journal, focus, excel)
+FORMATS = (journal, focus, excel, tableau, datadog)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -34,7 +34,7 @@ def write_leaf(sheet: Any, looks: Looks, content: Sheet, *, drawn: bool = False)
         if len(tables) == 1:
             sheet.freeze_panes(head + 1, 1)
         if drawn and table.columns[0].name == "owner":
-            draw(sheet, looks, (head, len(widths)), table)
+            draw(sheet, looks, (head, len(table.columns)), table)
             drawn = False
     for note in content.notes:
         row = write_line(sheet, (row + 1, widths), note, looks.note())
