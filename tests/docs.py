@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # run as a script, too
 
 import apportion  # noqa: E402
+from apportion.books.tables import EVIDENCE  # noqa: E402
+from apportion.books.views.evidence import ABOUT, FOCUS, duckdb_type, meaning  # noqa: E402
 from apportion.books.views.shapes import TYPES, VERSION, VIEWS, View  # noqa: E402
 from apportion.integrations.prometheus.rules import RULES  # noqa: E402
 from apportion.reports.metrics.families import FAMILIES  # noqa: E402
@@ -67,6 +69,14 @@ else gets another name. PostgreSQL has each meaning as the comment of its column
 - Users are pseudonyms, which stay the same from month to month. `apportion_users` alone tells whose they are, and a reader sees it only if it was granted
   with `--names`. A name that was erased is in no view; copies that a tool took before are the tool's to renew.
 - Filter by `period`: the ledger has an index of it.
+"""
+
+EVIDENCE_INTRO = """
+## The evidence
+
+Apache Iceberg tables in the namespace `evidence`: plain Parquet files that are never changed, one published state at a time, which `apportion_evidence` names.
+In DuckDB, `apportion views --duckdb FILE` makes a view of each, `apportion_cost_lines` and so on, in which a column such as `start_s` is also there as a
+timestamp in UTC (`start_at`). Who can read the warehouse can read names of users that are not erased.
 """
 
 
@@ -130,7 +140,25 @@ def methods_page() -> str:
 def views_page() -> str:
     """What the books make of themselves for other people's tools."""
     types = "\n".join(f"| {kind} | {one} | {other} |" for kind, (one, other) in TYPES.items())
-    return VIEWS_INTRO.format(types=types) + "".join(map(view_text, VIEWS))
+    return (
+        VIEWS_INTRO.format(types=types)
+        + "".join(map(view_text, VIEWS))
+        + EVIDENCE_INTRO
+        + "".join(map(evidence_text, EVIDENCE))
+    )
+
+
+def evidence_text(table: str) -> str:
+    """FOCUS says what its own columns mean."""
+    own = [field for field in EVIDENCE[table] if field.name not in FOCUS]
+    rows = "\n".join(f"| `{field.name}` | {duckdb_type(field.type)} | {meaning(table, field.name)} |" for field in own)
+    focus = [f"`{field.name}`" for field in EVIDENCE[table] if field.name in FOCUS]
+    beside = (
+        f"\nAnd the columns of FOCUS, numbers as DECIMAL(38, 18), under their own names: {', '.join(focus)}.\n"
+        if focus
+        else ""
+    )
+    return f"\n### {table}\n\n{ABOUT[table]}\n\n| column | type | meaning |\n|---|---|---|\n{rows}\n{beside}"
 
 
 def view_text(view: View) -> str:

@@ -1,6 +1,7 @@
 """`apportion views`."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,6 +21,10 @@ def views(
     call: Call,
     reader: Reader,
     drop: Annotated[bool, typer.Option("--drop", help="Take the views away again.")] = False,
+    duckdb: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write SQL that makes views of the evidence in DuckDB, and nothing else."),
+    ] = None,
 ) -> Answer:
     """Make views of the ledger for Tableau, Power BI, Superset, Grafana and notebooks.
 
@@ -28,14 +33,17 @@ def views(
     from apportion.render.sheet import Sheet, Table
     from apportion.reports.report import Column
     from apportion.reports.words import counted
-    from apportion.verbs.views import drop_views
+    from apportion.verbs.views import drop_views, write_duckdb_views
     from apportion.verbs.views import views as make
 
     if reader.names and not reader.reader:
         raise typer.BadParameter("say to whom, as in --reader bi", param_hint="--names")
-    if drop and reader.reader:
-        raise typer.BadParameter("either makes views or takes them away", param_hint="--drop")
+    if drop and (reader.reader or duckdb):
+        raise typer.BadParameter("either make views or take them away", param_hint="--drop")
     project = call.project()
+    if duckdb:
+        file = write_duckdb_views(project, duckdb)
+        return Answer(Sheet(f"Views of the evidence for DuckDB are in {file}.", value={"file": file}))
     made = drop_views(project) if drop else make(project, reader.reader, names=reader.names)
     what = counted(len(made.names), "view")
     title = f"Dropped {what}." if drop else f"{what} of version {made.version}."

@@ -34,18 +34,25 @@ ENGINES = ("duckdb", "spark")
 MASTER = re.compile(
     r"local(\[(\*|[1-9]\d*)\])?|(spark|sc)://\S+"
 )  # where Spark is: in this process, a cluster, Spark Connect
+DATADOG_SHAPE: Mapping[str, type] = {
+    **dict.fromkeys(("site", "url", "api_key", "app_key", "ca_file", "provider"), str),
+    "timeout_s": int,
+    "retries": int,
+    "allow_link_local": bool,
+}
 SHAPES: Mapping[str, Mapping[str, type]] = {
     "project": {"name": str, "policy": str},
     "books": {"url": str, "warehouse": str, "names_key": str},
     "retention": {"names": str},
     "engine": {"name": str, "threads": int, "memory": str, "spill": str, "master": str},
     "webhooks": {"allow_private": bool},
+    "datadog": DATADOG_SHAPE,
     "notify": NOTIFY_KEYS,
     "review": {one.name: int for one in fields(Bounds)},
     "sync": SYNC_KEYS,
     **WEB_SHAPES,
 }
-OWN = ("project", "books", "retention", "engine", "webhooks")
+OWN = ("project", "books", "retention", "engine", "webhooks", "datadog")
 SECTIONS = (*OWN, "notify", "review", "sync", "web", "sources")
 MOST_PERCENT = 10_000
 SIZE = re.compile(r"(\d+) ?([KMGT])(i?)B", re.IGNORECASE)
@@ -73,6 +80,7 @@ class Settings:
     sources: tuple[Source, ...]
     web: Web = field(default_factory=Web)
     webhooks: Mapping[str, Any] = field(default_factory=dict)
+    datadog: Mapping[str, Any] = field(default_factory=dict)
     notify: tuple[Channel, ...] = ()
     review: Bounds = field(default_factory=Bounds)
     sync: Sync = field(default_factory=Sync)
@@ -85,7 +93,7 @@ def read_settings(file: Path) -> Settings:
             raise unknown_key(key, SECTIONS, place.of(key), "section")
     for section in OWN:
         check_section(document.get(section, {}), section, SHAPES[section], place)
-    project, books, retention, engine, webhooks = (document.get(section, {}) for section in OWN)
+    project, books, retention, engine, webhooks, datadog = (document.get(section, {}) for section in OWN)
     if engine.get("name", "duckdb") not in ENGINES:
         raise unknown_engine(engine["name"], place.of("engine", "name"))
     if not MASTER.fullmatch(engine.get("master", "local")):
@@ -103,6 +111,7 @@ def read_settings(file: Path) -> Settings:
         sources=sources,
         web=read_web(document.get("web", {}), place),
         webhooks=webhooks,
+        datadog=datadog,
         notify=tuple(read_notify(document.get("notify", []), place)),
         review=read_review(document.get("review", {}), place),
         sync=read_sync(document["sync"], place, [one.name for one in sources]) if "sync" in document else Sync(),

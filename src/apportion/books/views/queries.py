@@ -39,6 +39,7 @@ def queries(words: Words) -> dict[str, str]:
         "apportion_periods": periods(words),
         "apportion_statements": statements(words),
         "apportion_runs": runs(words),
+        "apportion_evidence": evidence(words),
         "apportion_users": "SELECT period AS about_period, token AS user_token, name FROM names",
     }
     return {name: f"SELECT {', '.join(columns)} FROM ({made[name]}) AS made" for name, columns in COLUMNS.items()}
@@ -138,3 +139,11 @@ def runs(words: Words) -> str:
         SELECT r.run_id AS run, r.period, {month(words, "r.period")}, {KIND} AS kind, {ABOUT} AS about_period, r.policy_version, r.plan_digest,
             r.engine, r.entries, r.head_after AS head, {words.moment("r.posted_s")} AS posted_at
         FROM runs r"""
+
+
+def evidence(words: Words) -> str:
+    """What the record names, since Iceberg's own pointer may be ahead of it."""
+    return f"""
+        SELECT p."table" AS table_name, p.snapshot_id, s."rows" AS row_count, {words.moment("s.published_s")} AS published_at,
+            m.value || '/' || p.metadata AS metadata
+        FROM published p JOIN snapshots s ON s."table" = p."table" AND s.snapshot_id = p.snapshot_id JOIN meta m ON m.key = 'warehouse'"""

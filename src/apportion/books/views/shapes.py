@@ -181,6 +181,17 @@ VIEWS = (
         ),
     ),
     View(
+        "apportion_evidence",
+        "Where the published state of each table of evidence lies, for tools that read Iceberg.",
+        (
+            Column("table_name", TEXT, "cost_lines, usage, capacity, reservations, workloads, rates or charges"),
+            Column("snapshot_id", COUNT, "Iceberg's snapshot"),
+            Column("row_count", COUNT, "its rows"),
+            Column("published_at", MOMENT, "when it was published"),
+            Column("metadata", TEXT, "Iceberg's metadata file, in the warehouse as it was named when the books were made"),
+        ),
+    ),
+    View(
         "apportion_users",
         "Whose pseudonyms are, month by month, as long as names are not erased. Join it by `about_period` and `user_token`.",
         (

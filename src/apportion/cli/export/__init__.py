@@ -2,9 +2,9 @@
 
 import typer
 
-from apportion.cli.export import focus, grafana, journal, metrics, rules
+from apportion.cli.export import datadog, excel, focus, grafana, journal, metrics, rules, tableau
 
-FORMATS = (journal, focus, metrics, rules, grafana)
+FORMATS = (journal, focus, excel, tableau, datadog, metrics, rules, grafana)
 
 
 def add_to(app: typer.Typer) -> None:

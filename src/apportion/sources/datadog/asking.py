@@ -109,7 +109,7 @@ def parsed(data: bytes, host: str, where: str) -> Mapping[str, Any]:
 
 
 @contextmanager
-def failures(host: str, where: str) -> Iterator[None]:
+def failures(host: str, where: str, mending: str = MENDING) -> Iterator[None]:
     """What the client and urllib3 raise, as what a person can do about it. No message carries a header: keys stand there."""
     from datadog_api_client.exceptions import ApiException, OpenApiException  # noqa: PLC0415
     from urllib3.exceptions import HTTPError, MaxRetryError  # noqa: PLC0415
@@ -117,7 +117,7 @@ def failures(host: str, where: str) -> Iterator[None]:
     try:
         yield
     except ApiException as error:
-        raise refused(error, host, where) from None
+        raise refused(error, host, where, mending) from None
     except OpenApiException as error:
         raise InputError("bad-response", f"{host} cannot be asked that: {error}", where=where) from None
     except MaxRetryError as error:
@@ -126,9 +126,9 @@ def failures(host: str, where: str) -> Iterator[None]:
         raise broken(error, host, where) from None
 
 
-def refused(error: Any, host: str, where: str) -> InputError:
+def refused(error: Any, host: str, where: str, mending: str) -> InputError:
     if error.status in (401, 403):
-        return InputError("login-refused", f"{host} refused the keys ({error.status})", where=where, hint=MENDING)
+        return InputError("login-refused", f"{host} refused the keys ({error.status})", where=where, hint=mending)
     if not error.status:  # TLS: the client hides the rest
         return InputError(
             "tls-failed",
