@@ -18,14 +18,14 @@ RULE = "-" * 100
 def licence_of(part: Distribution) -> str:
     """An SPDX expression: the one that is stated, else what classifiers say, else the first line of the free text."""
     told = part.metadata
-    stated = told.get("License-Expression")
+    (stated, *_) = told.get_all("License-Expression") or [""]
     if stated:
         return str(stated)
     classifiers = [
         line.rpartition(" :: ")[2] for line in told.get_all("Classifier") or [] if line.startswith("License ::")
     ]
     words = [word for word in classifiers if word != "OSI Approved"] or [
-        (told.get("License") or "").strip().partition("\n")[0]
+        (told.get_all("License") or [""])[0].strip().partition("\n")[0]
     ]
     known = {**POLICY["words"], **{name: name for name in POLICY["permissive"]}}
     return " AND ".join(known.get(word, UNKNOWN) for word in words)

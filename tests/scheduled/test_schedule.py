@@ -100,7 +100,12 @@ def test_a_round_that_is_stopped_is_the_first_thing_next_time(mine: Path, monkey
     monkeypatch.setattr("apportion.books.rounds.time.time", clock.now)
     stopped = Schedule(mine, now=clock.now, wait=clock.wait)
     told = stopped.step
-    monkeypatch.setattr(Schedule, "step", lambda self, what, *more: (stopping(self, what), told(what, *more)))
+
+    def step(self: Schedule, what: str, *more: int) -> None:
+        stopping(self, what)
+        told(what, *more)
+
+    monkeypatch.setattr(Schedule, "step", step)
     stopped.go_on(at_once=True)
     assert began(mine) == ["11-16T07:00 interrupted"]
     monkeypatch.undo()

@@ -152,7 +152,9 @@ def newest(project: Project, read: Reading) -> Record:
 
 
 def budgets_of(project: Project, figures: Figures) -> dict[str, Sequence[Spending]]:
-    found = {POSTED: budgets(project, newest_month(project), figures.read)} if posted_periods(project) else {}
+    found: dict[str, Sequence[Spending]] = {}
+    if posted_periods(project):
+        found[POSTED] = budgets(project, newest_month(project), figures.read)
     try:
         made = figures.estimate()
     except ApportionError:  # the estimate says so itself

@@ -36,8 +36,8 @@ CONFLICT = frozenset({
 })  # fmt: skip
 NOT_READY = frozenset({  # nothing that the caller could put right
     "no-project", "unreadable-project", "invalid-toml", "unknown-key", "wrong-kind", "unknown-engine", "incomplete-source", "double-source", "no-policy-file",
-    "pdf-missing", "metrics-missing", "postgres-missing", "spark-missing", "spark-not-started", "evidence-out-of-reach", "no-books", "books-url", "books-version",
-    "books-busy", "database-failed", "warehouse-failed", "wrong-names-key", "damaged-plan", "damaged-file", "system",
+    "pdf-missing", "metrics-missing", "postgres-missing", "spark-missing", "spark-not-started", "evidence-out-of-reach", "no-books", "books-url",
+    "books-version", "books-busy", "database-failed", "warehouse-failed", "wrong-names-key", "damaged-plan", "damaged-file", "system",
 })  # fmt: skip
 MISREAD = {
     "period": ("invalid-period", "is not a month", "write it as 2026-10"),
