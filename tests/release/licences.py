@@ -17,7 +17,7 @@ RULE = "-" * 100
 
 def licence_of(part: Distribution) -> str:
     """An SPDX expression: the one that is stated, else what classifiers say, else the first line of the free text."""
-    told = part.metadata
+    told: Any = part.metadata  # what it is in truth, an email's Message, is not said in its type before 3.12
     stated = told.get("License-Expression")
     if stated:
         return str(stated)

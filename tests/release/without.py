@@ -8,9 +8,8 @@ import os
 import sys
 import tempfile
 from importlib.machinery import ModuleSpec
-from importlib.metadata import entry_points
 
-import apportion.verbs.project
+import apportion.verbs.project  # noqa: F401 - once for all
 from apportion.cli.main import main
 
 
@@ -32,18 +31,17 @@ def called(refused: list[str], words: list[str]) -> tuple[int, str]:
         if not child:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             os.dup2(said.fileno(), 2)
-            sys.meta_path.insert(0, Refusing(refused))  # type: ignore[arg-type] # it finds nothing
+            sys.meta_path.insert(0, Refusing(refused))
             try:
                 main(words)
             except SystemExit as stop:
                 os._exit(int(stop.code or 0))
-            os._exit(99)
+            finally:
+                os._exit(99)  # a child never goes on as its parent
         _, status = os.waitpid(child, 0)
         said.seek(0)
         return os.waitstatus_to_exitcode(status), said.read().decode()
 
 
 if __name__ == "__main__":
-    assert apportion.verbs.project
-    assert entry_points(group="apportion.sources")
     print(json.dumps([called(refused, words) for refused, words in json.loads(sys.argv[1])]))
