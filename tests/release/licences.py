@@ -17,15 +17,15 @@ RULE = "-" * 100
 
 def licence_of(part: Distribution) -> str:
     """An SPDX expression: the one that is stated, else what classifiers say, else the first line of the free text."""
-    told = part.metadata
-    (stated, *_) = told.get_all("License-Expression") or [""]
+    told: Any = part.metadata  # what it is in truth, an email's Message, is not said in its type before 3.12
+    stated = told.get("License-Expression")
     if stated:
         return str(stated)
     classifiers = [
         line.rpartition(" :: ")[2] for line in told.get_all("Classifier") or [] if line.startswith("License ::")
     ]
     words = [word for word in classifiers if word != "OSI Approved"] or [
-        (told.get_all("License") or [""])[0].strip().partition("\n")[0]
+        (told.get("License") or "").strip().partition("\n")[0]
     ]
     known = {**POLICY["words"], **{name: name for name in POLICY["permissive"]}}
     return " AND ".join(known.get(word, UNKNOWN) for word in words)

@@ -35,15 +35,8 @@ def served(clean: Clean) -> Iterator[str]:
     command = [clean.command("apportion"), "--project", str(clean.project), "serve", "--port", "0"]
     with subprocess.Popen(command, cwd="/", env=alone(), stderr=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stderr
-            said = ""
-            for line in process.stderr:
-                said += line
-                if found := LINK.search(line):
-                    yield found[0]
-                    break
-            else:
-                raise AssertionError(said)
+            found = (LINK.search(line) for line in process.stderr or ())
+            yield next(link[0] for link in found if link)
         finally:
             process.terminate()
 
