@@ -9,7 +9,7 @@ INSTALL := $(UV) pip install --quiet --require-hashes --only-binary :all: --comp
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --no-annotate $(LOCK_OPTIONS)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long bench lint docs site dist extras lock clean
+.PHONY: help run test test-long test-airflow bench lint docs site dist extras lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -24,7 +24,12 @@ test: $(VENV)/.ready-dev ## every check: lint, types, contracts, docs and tests
 
 test-long: $(VENV)/.ready-dev ## the same with the long searches and sweeps
 	@$(BIN)/python tests/servers.py
+	@$(BIN)/python -m tests.airflow.environment
 	@$(BIN)/python tests/run.py --long
+
+test-airflow: $(VENV)/.ready-dev ## the provider in a real Airflow, of its own lock
+	@$(BIN)/python -m tests.airflow.environment
+	@$(BIN)/python tests/run.py --long airflow
 
 bench: $(VENV)/.ready-dev ## speed and memory, as ratios in one run
 	@$(BIN)/python -m bench
@@ -53,6 +58,7 @@ lock: $(VENV)/.uv ## resolve the requirements*.lock files anew (LOCK_OPTIONS=--u
 	@$(LOCK) --group build -c requirements-dev.lock -o requirements-build.lock
 	@$(LOCK) --group bounds --extra web --extra metrics --extra postgres --extra pdf --extra excel --extra otel --extra agent --extra kubernetes --extra aws -c requirements-dev.lock pyproject.toml -o requirements-server.lock
 	@$(subst 3.11,3.12,$(LOCK)) tests/focus_validator/requirements.in -o tests/focus_validator/requirements.lock
+	@$(LOCK) tests/airflow/requirements.in pyproject.toml -o tests/airflow/requirements.lock
 
 clean: ## remove what make made; the lock and your files stay
 	rm -rf $(VENV) demo dist build site bench/out .servers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -80,10 +80,11 @@ def serve(listening: socket.socket) -> None:
 
 
 def import_all() -> None:
-    """What commands and tests import when they are called; Spark alone is left to those who ask for it."""
+    """What commands and tests import when they are called. Spark is left to those who ask for it, and Airflow has an environment of its own."""
     package = importlib.import_module("apportion")
     names = [module.name for module in pkgutil.walk_packages(package.__path__, "apportion.")]
-    for name in [*(name for name in names if "spark" not in name), "ibis.backends.duckdb"]:
+    left = ("spark", "integrations.airflow")
+    for name in [*(name for name in names if not any(word in name for word in left)), "ibis.backends.duckdb"]:
         importlib.import_module(name)
     read_constants()
     gc.freeze()  # what is shared by all calls is looked through by none

@@ -19,13 +19,13 @@ def answer_elsewhere(python: str, request: Request, tell: Tell, started: Started
     with tempfile.TemporaryFile("w+", encoding="utf-8") as asked, tempfile.TemporaryFile("w+", encoding="utf-8") as out:
         asked.write(wish)
         asked.seek(0)
-        process = process_of(python, request, asked.fileno(), out.fileno())
-        started(process)
         last = ""
-        for line in process.stderr or ():
-            last = line.rstrip() or last
-            tell(line.rstrip())
-        if process.wait() != 0:
+        with process_of(python, request, asked.fileno(), out.fileno()) as process:
+            started(process)
+            for line in process.stderr or ():
+                last = line.rstrip() or last
+                tell(line.rstrip())
+        if process.returncode != 0:
             return {"error": f"{python} ended with {process.returncode}: {last}", "passing": True}
         out.seek(0)
         found: Answer = json.load(out)
