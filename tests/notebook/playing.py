@@ -18,7 +18,7 @@ SHOWN = ("text/plain", "text/html")  # what readers see on the site; a chart is 
 
 def kept() -> Any:
     """As it is stored."""
-    return nbformat.v4.reads(NOTEBOOK.read_text(encoding="utf-8"))  # type: ignore[no-untyped-call]
+    return nbformat.v4.reads(NOTEBOOK.read_text(encoding="utf-8"))  # type: ignore[no-untyped-call]  # it has no types
 
 
 def played(folder: Path) -> Any:
@@ -84,4 +84,5 @@ def code() -> str:
 
 
 def write(folder: Path) -> None:
-    NOTEBOOK.write_text(nbformat.v4.writes(played(folder)) + "\n", encoding="utf-8")  # type: ignore[no-untyped-call]
+    text = nbformat.v4.writes(played(folder))  # type: ignore[no-untyped-call]  # it has no types
+    NOTEBOOK.write_text(f"{text}\n", encoding="utf-8")

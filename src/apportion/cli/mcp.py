@@ -28,9 +28,9 @@ def mcp(
         list[str] | None, typer.Option(metavar="TEAM", help="A team that a viewer or lead may see; repeat it.")
     ] = None,
 ) -> Answer:
-    """Answer an assistant, by the Model Context Protocol on stdin and stdout.
+    """Answer an assistant by MCP, on stdin and stdout.
 
-    The read verbs as tools; nothing is changed. Of this project, or of a server.
+    The read verbs as tools of the Model Context Protocol; nothing is changed. Of this project, or of a server.
     """
     serve = server()
     serve(served(url) if url else local(call, role, tuple(team or ())))
