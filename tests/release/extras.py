@@ -33,6 +33,7 @@ IMPORTS = {  # by extra: what a verb imports first of it, and what it is for
     "excel": ("xlsxwriter", "workbooks"),
     "tableau": ("pantab", "extracts for Tableau"),
     "mcp": ("mcp", "read verbs as tools of an assistant"),
+    "notebook": ("vl_convert", "charts of answers, drawn in a notebook"),
 }
 HEAD = """\
 # Extras

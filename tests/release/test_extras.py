@@ -11,10 +11,11 @@ import pytest
 from tests.release import extras, without
 from tests.release.conftest import Clean, run
 from tests.release.parts import CORE, ELSEWHERE, PROJECT, ROOT, added, installed, parts, size
+from tests.release.parts import extras as every_extra
 
 LIGHT = {"typer", "shellingham", "annotated-doc", "click"}  # all of other people's code that help may load
 WEB = ["fastapi", "starlette", "uvicorn"]
-THEIR_OWN_TESTS = {"metrics", "otel", "excel", "tableau", "mcp"}  # hold what is said where they are missing
+THEIR_OWN_TESTS = {"metrics", "otel", "notebook"}  # hold what is said where they are missing
 CASES: dict[str, tuple[str, list[str], str]] = {  # by extra: the verb, what to refuse where it is installed, a stanza of apportion.toml
     "postgres": ("verify", [], '[books]\nurl = "postgresql+psycopg://nobody@/none?host=/nowhere"\n'),
     "spark": ("plan --period 2026-10 --engine spark", [], ""),
@@ -22,6 +23,9 @@ CASES: dict[str, tuple[str, list[str], str]] = {  # by extra: the verb, what to 
     "forecast": ("forecast --through 2026-10-14", [], ""),
     "web": ("serve --port 0", WEB, ""),
     "agent": ("agent record {to}", [], ""),
+    "excel": ("export excel --period 2026-10 --to {to}.xlsx", [], ""),
+    "tableau": ("export tableau --period 2026-10 --to {to}.hyper", [], ""),
+    "mcp": ("mcp", [], ""),
     "kubernetes": ("ingest extra", [], '[[sources]]\nname = "extra"\nkind = "kubernetes"\ncluster = "east"\nsince = "2026-10-01"\n'),
     "datadog": (
         "ingest extra", [],
@@ -87,7 +91,7 @@ def test_a_missing_extra_is_named_by_the_verb_that_needs_it(clean: Clean, tmp_pa
 
 def test_the_page_of_extras_says_their_sizes() -> None:
     told = extras.told()
-    found = {"core" if extra == CORE else extra: size(added(extra)) / extras.MB for extra in (CORE, *extras.IMPORTS)}
+    found = {"core" if extra == CORE else extra: size(added(extra)) / extras.MB for extra in (CORE, *every_extra())}
     assert set(told) == set(found)
     for extra, megabytes in told.items():
         assert megabytes * 0.6 - 0.1 < found[extra] < megabytes * 1.6 + 0.1, f"{extra}: make extras"
