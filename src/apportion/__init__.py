@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from apportion.verbs.check import check
     from apportion.verbs.close import close
     from apportion.verbs.cost import cost
+    from apportion.verbs.datadog import export_datadog, push_gauges
     from apportion.verbs.demo import demo
     from apportion.verbs.dispute import dispute, disputes, open_dispute, say, settle
     from apportion.verbs.draft import adopt, draft, drafts, drop, propose
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from apportion.verbs.enforce_kubernetes import apply_kubernetes, enforce_kubernetes, undo_kubernetes
     from apportion.verbs.erase import erase
     from apportion.verbs.estimate import estimate
+    from apportion.verbs.excel import export_excel
     from apportion.verbs.explain import explain
     from apportion.verbs.fairness import fairness
     from apportion.verbs.fit import fit
@@ -58,17 +60,20 @@ if TYPE_CHECKING:
     from apportion.verbs.reserve import post_reservation, reserve, void_reservation
     from apportion.verbs.review import review
     from apportion.verbs.split import split
+    from apportion.verbs.tableau import export_tableau
     from apportion.verbs.verify import verify
+    from apportion.verbs.views import drop_views, duckdb_views, views
     from apportion.verbs.whatif import whatif
 
 __version__ = "0.1.0"
 __all__ = [
     "ApportionError", "Client", "InvariantError", "Problem", "adjust", "adjustments", "adopt", "advise", "anomalies", "apply", "apply_enforcement",
     "apply_kubernetes", "audit", "backtest", "backup", "budgets", "check", "close", "cost", "demo", "dispute", "disputes", "draft", "drafts", "drop",
-    "enforce", "enforce_kubernetes", "erase", "estimate", "explain", "export_focus", "export_journal", "fairness", "fit", "forecast",
+    "drop_views", "duckdb_views",    "enforce", "enforce_kubernetes", "erase", "estimate", "explain", "export_datadog", "export_excel", "export_focus",
+    "export_journal", "export_tableau", "fairness", "fit", "forecast",
     "forecast_backtest", "gc", "give_back", "ingest", "init", "journal", "ledger", "lend", "method", "methods", "nodes", "open_dispute",
-    "open_project", "plan", "post_reservation", "prices", "propose", "quotas", "realised", "report", "reserve", "restore", "review", "say",
-    "set_budget", "settle", "split", "undo_enforcement", "undo_kubernetes", "verify", "void_reservation", "whatif",
+    "open_project", "plan", "post_reservation", "prices", "propose", "push_gauges", "quotas", "realised", "report", "reserve", "restore", "review", "say",
+    "set_budget", "settle", "split", "undo_enforcement", "undo_kubernetes", "verify", "views", "void_reservation", "whatif",
 ]  # fmt: skip
 
 _ROOMS = {"ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors"}
@@ -80,6 +85,8 @@ _FILES = {
     "realised": "advise",
     "apply_kubernetes": "enforce_kubernetes", "undo_kubernetes": "enforce_kubernetes", "post_reservation": "reserve", "void_reservation": "reserve",
     "give_back": "lend",
+    "export_datadog": "datadog", "push_gauges": "datadog", "export_excel": "excel", "export_tableau": "tableau", "drop_views": "views",
+    "duckdb_views": "views",
 }  # fmt: skip
 
 
