@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from apportion.verbs.check import check
     from apportion.verbs.close import close
     from apportion.verbs.cost import cost
+    from apportion.verbs.datadog import export_datadog, push_gauges
     from apportion.verbs.demo import demo
     from apportion.verbs.dispute import Doubt, Settlement, dispute, disputes, open_dispute, say, settle
     from apportion.verbs.draft import adopt, draft, drafts, drop, propose
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from apportion.verbs.enforce_kubernetes import apply_kubernetes, enforce_kubernetes, undo_kubernetes
     from apportion.verbs.erase import erase
     from apportion.verbs.estimate import estimate
+    from apportion.verbs.excel import export_excel
     from apportion.verbs.explain import explain
     from apportion.verbs.facets import facets
     from apportion.verbs.fairness import fairness
@@ -77,34 +79,38 @@ if TYPE_CHECKING:
     from apportion.verbs.statement import Wanted as StatementWish
     from apportion.verbs.statement import statements
     from apportion.verbs.sync import sync
+    from apportion.verbs.tableau import export_tableau
     from apportion.verbs.tokens import tokens
     from apportion.verbs.verify import verify
+    from apportion.verbs.views import drop_views, duckdb_views, views
     from apportion.verbs.waste import waste
     from apportion.verbs.whatif import whatif
 
 __version__ = "0.1.0"
 __all__ = [
-    "ApportionError", "BacktestWish", "Client", "CreditWish", "Doubt", "InvariantError", "Loan", "PriceWish", "Problem", "ProjectWish",
-    "ReservationWish", "Settlement", "StatementWish", "acknowledge", "add_hook", "adjust", "adjustments", "adopt", "advise", "all_pledges", "anomalies",
-    "apply", "apply_enforcement", "apply_kubernetes", "audit", "backtest", "backup", "budgets", "check", "close", "cost", "deliver", "demo", "dispute",
-    "disputes", "draft", "drafts", "drop", "efficiency", "enforce", "enforce_kubernetes", "erase", "estimate", "explain", "export_focus",
-    "export_journal", "facets", "fairness", "fit", "forecast", "forecast_backtest", "gc", "give_back", "ingest", "init", "journal", "ledger", "lend",
-    "live", "method", "methods", "months", "nodes", "open_dispute", "open_project", "plan", "pool", "pools", "post_reservation", "prices", "propose",
-    "quotas", "realised", "reconciled", "report", "reserve", "restore", "review", "runs", "say", "set_budget", "settle", "split", "statements", "sync",
-    "tokens", "try_channels", "try_hook", "undo_enforcement", "undo_kubernetes", "verify", "void_reservation", "waste", "whatif",
+    "ApportionError", "BacktestWish", "Client", "CreditWish", "Doubt", "InvariantError", "Loan", "PriceWish", "Problem", "ProjectWish", "ReservationWish",
+    "Settlement", "StatementWish", "acknowledge", "add_hook", "adjust", "adjustments", "adopt", "advise", "all_pledges", "anomalies", "apply",
+    "apply_enforcement", "apply_kubernetes", "audit", "backtest", "backup", "budgets", "check", "close", "cost", "deliver", "demo", "dispute", "disputes",
+    "draft", "drafts", "drop", "drop_views", "duckdb_views", "efficiency", "enforce", "enforce_kubernetes", "erase", "estimate", "explain",
+    "export_datadog", "export_excel", "export_focus", "export_journal", "export_tableau", "facets", "fairness", "fit", "forecast", "forecast_backtest",
+    "gc", "give_back", "ingest", "init", "journal", "ledger", "lend", "live", "method", "methods", "months", "nodes", "open_dispute", "open_project",
+    "plan", "pool", "pools", "post_reservation", "prices", "propose", "push_gauges", "quotas", "realised", "reconciled", "report", "reserve", "restore",
+    "review", "runs", "say", "set_budget", "settle", "split", "statements", "sync", "tokens", "try_channels", "try_hook", "undo_enforcement",
+    "undo_kubernetes", "verify", "views", "void_reservation", "waste", "whatif",
 ]  # fmt: skip
 
 # Where a name is, and what it is called there; a verb is in the file of its name unless it says otherwise.
 _PLACES = {
-    "ApportionError": "errors", "Client": "client.client", "InvariantError": "errors", "Problem": "errors",
-    "BacktestWish": "verbs.backtest:Wanted", "CreditWish": "verbs.adjust:Wish", "Doubt": "verbs.dispute", "Loan": "verbs.lend",
-    "PriceWish": "verbs.prices:Wish", "ProjectWish": "verbs.init:Wishes", "ReservationWish": "verbs.reserve:Wish", "Settlement": "verbs.dispute",
-    "StatementWish": "verbs.statement:Wanted", "acknowledge": "verbs.anomalies", "add_hook": "verbs.hooks", "adopt": "verbs.draft",
-    "all_pledges": "verbs.reserve", "apply_enforcement": "verbs.enforce", "apply_kubernetes": "verbs.enforce_kubernetes", "budgets": "verbs.budget",
-    "deliver": "verbs.notify", "disputes": "verbs.dispute", "drafts": "verbs.draft", "drop": "verbs.draft", "export_focus": "verbs.focus",
-    "export_journal": "verbs.journal", "forecast_backtest": "verbs.forecast", "give_back": "verbs.lend", "method": "verbs.methods",
-    "open_dispute": "verbs.dispute", "open_project": "verbs.project", "pool": "verbs.pools", "post_reservation": "verbs.reserve",
-    "propose": "verbs.draft", "quotas": "verbs.quota", "realised": "verbs.advise", "reconciled": "verbs.reconcile", "restore": "verbs.backup",
+    "ApportionError": "errors", "BacktestWish": "verbs.backtest:Wanted", "Client": "client.client", "CreditWish": "verbs.adjust:Wish",
+    "Doubt": "verbs.dispute", "InvariantError": "errors", "Loan": "verbs.lend", "PriceWish": "verbs.prices:Wish", "Problem": "errors",
+    "ProjectWish": "verbs.init:Wishes", "ReservationWish": "verbs.reserve:Wish", "Settlement": "verbs.dispute", "StatementWish": "verbs.statement:Wanted",
+    "acknowledge": "verbs.anomalies", "add_hook": "verbs.hooks", "adopt": "verbs.draft", "all_pledges": "verbs.reserve",
+    "apply_enforcement": "verbs.enforce", "apply_kubernetes": "verbs.enforce_kubernetes", "budgets": "verbs.budget", "deliver": "verbs.notify",
+    "disputes": "verbs.dispute", "drafts": "verbs.draft", "drop": "verbs.draft", "drop_views": "verbs.views", "duckdb_views": "verbs.views",
+    "export_datadog": "verbs.datadog", "export_excel": "verbs.excel", "export_focus": "verbs.focus", "export_journal": "verbs.journal",
+    "export_tableau": "verbs.tableau", "forecast_backtest": "verbs.forecast", "give_back": "verbs.lend", "method": "verbs.methods",
+    "open_dispute": "verbs.dispute", "open_project": "verbs.project", "pool": "verbs.pools", "post_reservation": "verbs.reserve", "propose": "verbs.draft",
+    "push_gauges": "verbs.datadog", "quotas": "verbs.quota", "realised": "verbs.advise", "reconciled": "verbs.reconcile", "restore": "verbs.backup",
     "say": "verbs.dispute", "set_budget": "verbs.budget", "settle": "verbs.dispute", "statements": "verbs.statement", "try_channels": "verbs.notify",
     "try_hook": "verbs.hooks", "undo_enforcement": "verbs.enforce", "undo_kubernetes": "verbs.enforce_kubernetes", "void_reservation": "verbs.reserve",
 }  # fmt: skip

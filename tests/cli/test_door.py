@@ -11,8 +11,8 @@ from apportion.errors import ApportionError, InvariantError
 from tests.cli.conftest import Run
 
 VERBS = (  # noqa: SIM905 - reads as typed
-    "demo init check ingest plan apply whatif draft close statement export adjust dispute budget quota enforce estimate prices forecast "
-    "explain cost report anomalies advise review ledger serve token webhooks notify methods split audit backup verify erase gc agent mcp "
+    "demo init check ingest plan apply sync schedule whatif draft close statement export adjust dispute budget quota enforce estimate prices forecast "
+    "explain cost report anomalies advise review ledger serve token webhooks notify methods split audit views backup verify erase gc agent mcp "
 ).split()
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from tests.deploy.chart import ROOT, Thing, one, pod_of, rendered
 from tests.deploy.pod import Kubelet, why_not
 from tests.slurm.cluster import free_ports
 
-HAS_SYNC = find_spec("apportion.verbs.sync") is not None
 EXAMPLE = ROOT / "examples/two-teams"
 START_S = 120
 SECRETS = {
@@ -38,7 +36,7 @@ def _pods_can_be() -> None:
 def sources() -> list[str]:
     """The example's own, read from where a volume brings them, and a round that posts."""
     text = (EXAMPLE / "apportion.toml").read_text("utf-8").partition("\n\n")[2]
-    text += "\n[sync]\napply = true\n" if HAS_SYNC else ""
+    text += "\n[sync]\napply = true\n"
     mounts = {name: f"/project/{name}" for name in ("bills", "usage")}
     volumes = [{"name": name, "hostPath": {"path": str(EXAMPLE / name)}} for name in mounts]
     shown = [{"name": name, "mountPath": path, "readOnly": True} for name, path in mounts.items()]
@@ -64,8 +62,7 @@ def in_server(things: tuple[Thing, ...]) -> Thing:
 
 def go_round(kubelet: Kubelet, things: tuple[Thing, ...]) -> None:
     """The CronJob's own command, which posts the month."""
-    by_hand = "apportion ingest && apportion plan --period 2026-10 && apportion apply --period 2026-10"
-    code, said = kubelet.run(in_cron(things), *(() if HAS_SYNC else ("sh", "-c", by_hand)))
+    code, said = kubelet.run(in_cron(things))
     assert code == 0, said
     assert "Unable to resolve region" not in said  # Amazon was asked about somebody else's bucket
 
@@ -162,7 +159,7 @@ def test_on_postgresql_and_an_object_store(tmp_path: Path) -> None:
             for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
                 get = container[probe]["httpGet"]
                 headers = {header["name"]: header["value"] for header in get["httpHeaders"]}
-                assert answer(port, get["path"], **headers).status == (200 if HAS_SYNC else 404)
+                assert answer(port, get["path"], **headers).status == 200
 
 
 def test_on_a_volume_for_one_person(tmp_path: Path) -> None:
@@ -179,7 +176,7 @@ def test_on_a_volume_for_one_person(tmp_path: Path) -> None:
         (container,) = in_server(things)["spec"]["containers"]
         for probe in ("livenessProbe", "readinessProbe"):
             code, told = kubelet.run(in_server(things), *container[probe]["exec"]["command"])
-            assert (code, told) == (0, "") if HAS_SYNC else "404" in told
+            assert (code, told) == (0, "")
 
 
 def test_a_probe_fails_where_nobody_answers(tmp_path: Path) -> None:

@@ -16,10 +16,11 @@ from tests.docs import as_written
 NAMES = [command.__name__.rpartition(".")[2] for command in COMMANDS]
 # Verbs that are called otherwise where they are functions, or are several.
 CALLED = {
-    "export": ("export_focus", "export_journal"), "budget": ("budgets", "set_budget"), "quota": ("quotas", "fit", "reserve", "lend"),
+    "export": ("export_datadog", "export_excel", "export_focus", "export_journal", "export_tableau"),
+    "budget": ("budgets", "set_budget"), "quota": ("quotas", "fit", "reserve", "lend"),
     "statement": ("statements",), "token": ("tokens",), "webhooks": ("add_hook", "try_hook", "deliver"), "notify": ("deliver", "try_channels"),
 }  # fmt: skip
-ALONE = {"serve", "agent", "mcp"}  # run until they are stopped: for a terminal, not for a program
+ALONE = {"serve", "schedule", "agent", "mcp"}  # run until they are stopped: for a terminal, not for a program
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,7 +6,7 @@ doubled or missing. New files come first, then the others of the month go: what 
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -136,11 +136,16 @@ def uploaded(calls: Calls, push: Push, parts: list[str], step: Step) -> dict[str
         try:
             made[part] = calls.upload(marked(push.parts[part], {**push.marks, PART: part}))
         except ApportionError:
-            for file in made.values():
-                with suppress(ApportionError):  # the next push takes it back, or completes it
-                    calls.delete(file)
+            take_back(calls, made.values())
             raise
     return made
+
+
+def take_back(calls: Calls, files: Iterable[str]) -> None:
+    """As far as it goes: what stays is completed or removed by the next push."""
+    for file in files:
+        with suppress(ApportionError):
+            calls.delete(file)
 
 
 def removed(calls: Calls, push: Push, file: str) -> None:
