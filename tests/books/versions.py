@@ -26,7 +26,7 @@ from apportion.books.tables import EVIDENCE
 from tests import warm
 from tests.cli.tiny import SUPPORT, edit, write_tiny
 
-VERSIONS = Path(__file__).with_name("versions")
+VERSIONS = Path(__file__).with_name("schemas")
 MADE_IN = Path("/srv/books")  # Iceberg's metadata keeps the place that files were written in
 URLS = {"sqlite": "sqlite://", "postgresql": "postgresql+psycopg://"}
 MONTH = "2026-10"
