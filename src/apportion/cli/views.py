@@ -26,7 +26,7 @@ def views(
         typer.Option(metavar="FILE", help="Write SQL that makes views of the evidence in DuckDB, and nothing else."),
     ] = None,
 ) -> Answer:
-    """Make views of the ledger for Tableau, Power BI, Superset, Grafana and notebooks.
+    """Make views of the ledger for BI tools.
 
     Their names and columns stay (docs/reference/views.md). Made anew they keep what was granted of them.
     """

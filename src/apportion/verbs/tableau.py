@@ -38,6 +38,7 @@ class Exported:
 
 
 def export_tableau(project: Project, periods: str | list[Period], to: str | Path, step: Step = silent) -> Exported:
+    """Months as a `.hyper` file that Tableau opens: postings, owners and bills with every digit."""
     months, to = [as_period(periods)] if isinstance(periods, str) else periods, Path(to)
     made = tables(project, months, step)
     step("writing the extract", 0, 0)
