@@ -46,8 +46,8 @@ CHANGES = (
 RULES = (Column("section", "section"), Column("rule", "what it says"), Column("line", "line", "count", quiet=True))
 FACTS = (Column("what", "what"), Column("value", "is"))
 DIGITS = (
-    "Amounts are numbers of Excel, which keeps 15 digits: enough for reading and for sums to the cent. The column Exact amount of the sheet Data has "
-    "every digit, as text."
+    "Amounts are numbers of Excel, which keeps 15 digits: enough for reading and for sums to the cent. Excel rounds each shown figure by itself, so that "
+    "a column may look a cent apart from its total; what stands behind it adds up. The column Exact amount of the sheet Data has every digit, as text."
 )
 TEXTS = "Names come from outside. Whatever they begin with, they are text here: none is a formula or a link."
 

@@ -14,6 +14,7 @@ from apportion.reports.report import Cell, Column
 WIDEST, NARROWEST, FIGURE = 70, 11, 16
 ACROSS = 110  # characters of a line that runs over several columns
 LINE_HEIGHT = 16
+ROW_PIXELS = 20  # of a row that is as high as Excel makes it
 
 
 def write_leaf(sheet: Any, looks: Looks, content: Sheet, *, drawn: bool = False) -> None:
@@ -34,7 +35,7 @@ def write_leaf(sheet: Any, looks: Looks, content: Sheet, *, drawn: bool = False)
         if len(tables) == 1:
             sheet.freeze_panes(head + 1, 1)
         if drawn and table.columns[0].name == "owner":
-            draw(sheet, looks, (head, len(table.columns)), table)
+            row = max(row, draw(sheet, looks, (head, len(table.columns)), table))
             drawn = False
     for note in content.notes:
         row = write_line(sheet, (row + 1, widths), note, looks.note())
@@ -114,8 +115,8 @@ def look_of(looks: Looks, column: Column, cell: Cell, currency: str, *, total: b
     return looks.number("date" if isinstance(cell, date) else column.kind, currency, total=total)
 
 
-def draw(sheet: Any, looks: Looks, place: tuple[int, int], table: Table) -> None:
-    """Bars of the amounts, the largest on top, beside the table that they are of."""
+def draw(sheet: Any, looks: Looks, place: tuple[int, int], table: Table) -> int:
+    """Bars of the amounts, the largest on top, beside the table that they are of; the row below them."""
     head, beside = place
     amount = next(n for n, column in enumerate(table.columns) if column.name == "amount")
     last = head + len(table.rows)
@@ -132,5 +133,7 @@ def draw(sheet: Any, looks: Looks, place: tuple[int, int], table: Table) -> None
     chart.set_legend({"none": True})
     chart.set_y_axis({"reverse": True})
     chart.set_x_axis({"num_format": "#,##0", "major_gridlines": {"visible": True, "line": {"color": "#E4E7EB"}}})
-    chart.set_size({"width": 560, "height": 60 + 24 * len(table.rows)})
+    height = 60 + 24 * len(table.rows)
+    chart.set_size({"width": 560, "height": height})
     sheet.insert_chart(head, beside + 1, chart, {"description": f"Bars of what each owner owes in {table.currency}"})
+    return head + ceil(height / ROW_PIXELS) + 1
