@@ -80,11 +80,12 @@ def serve(listening: socket.socket) -> None:
 
 
 def import_all() -> None:
-    """What commands and tests import when they are called. Spark is left to those who ask for it, and Airflow has an environment of its own."""
+    """What commands and tests import when they are called; Spark is left to those who ask for it, and Airflow is not here."""
     package = importlib.import_module("apportion")
     names = [module.name for module in pkgutil.walk_packages(package.__path__, "apportion.")]
-    left = ("spark", "integrations.airflow")
-    for name in [*(name for name in names if not any(word in name for word in left)), "ibis.backends.duckdb"]:
+    left_out = ("spark", "integrations.airflow")
+    wanted = [name for name in names if not any(part in name for part in left_out)]
+    for name in [*wanted, "ibis.backends.duckdb"]:
         importlib.import_module(name)
     read_constants()
     gc.freeze()  # what is shared by all calls is looked through by none

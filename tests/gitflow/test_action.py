@@ -103,6 +103,7 @@ def test_a_proposed_policy_becomes_one_comment(runner: Runner) -> None:
     arguments, body = runner.sent
     assert arguments[:4] == ["api", "-X", "POST", "repos/acme/costs/issues/12/comments"]
     assert body.startswith(f"{MARK}\n\n### 117.50 USD of 2026-10 would move")
+    assert "<summary>How evenly units are priced</summary>" in body
 
 
 def test_a_policy_that_cannot_be_used_changes_the_comment_and_fails(runner: Runner) -> None:

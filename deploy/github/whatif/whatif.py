@@ -22,7 +22,7 @@ def main() -> int:
     Path(policy).write_text(proposed(repository, policy, os.environ["COMMIT"]), "utf-8")
     wrong = refused(project)
     if not wrong:
-        done = apportion(project, "whatif", "--policy", policy, "--period", newest(project), "-o", "md")
+        done = apportion(project, "whatif", "--policy", policy, "--period", newest(project), "--fairness", "-o", "md")
         wrong = done.stderr if done.returncode else ""
     post(repository, os.environ["NUMBER"], refusal(wrong) if wrong else done.stdout)
     print(wrong or "The comment is posted.")
