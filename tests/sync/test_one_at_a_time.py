@@ -51,7 +51,7 @@ def test_it_waits_for_the_other_where_that_is_asked_for(mine: Path, monkeypatch:
     """The other ends while it naps."""
     other, project = open_project(mine).books.locks.attempt(syncing.LOCK), open_project(mine)
     assert other.__enter__()
-    monkeypatch.setattr(syncing.time, "sleep", lambda _: other.__exit__(None, None, None))
+    monkeypatch.setattr("apportion.verbs.sync.time.sleep", lambda _: other.__exit__(None, None, None))
     assert syncing.sync(project, wait_s=60).status == "ok"
 
 
