@@ -99,23 +99,19 @@ def test_a_round_that_is_stopped_is_the_first_thing_next_time(mine: Path, monkey
     clock = Clock(MORNING + 7200, MORNING + DAY)
     monkeypatch.setattr("apportion.books.rounds.time.time", clock.now)
     stopped = Schedule(mine, now=clock.now, wait=clock.wait)
-    told = stopped.step
+    go_on = Schedule.step
 
-    def step(self: Schedule, what: str, *more: int) -> None:
-        stopping(self, what)
-        told(what, *more)
+    def stopping(self: Schedule, what: str, *more: int) -> None:
+        if what.startswith("sharing"):
+            self.stop.set()
+        go_on(self, what, *more)
 
-    monkeypatch.setattr(Schedule, "step", step)
+    monkeypatch.setattr(Schedule, "step", stopping)
     stopped.go_on(at_once=True)
     assert began(mine) == ["11-16T07:00 interrupted"]
     monkeypatch.undo()
     kept(mine, Clock(MORNING + 7260, MORNING + 7300), monkeypatch)
     assert began(mine)[1:] == ["11-16T07:01 ok"]
-
-
-def stopping(schedule: Schedule, what: str) -> None:
-    if what.startswith("sharing"):
-        schedule.stop.set()
 
 
 def test_probes_are_told_how_it_is(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
