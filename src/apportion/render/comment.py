@@ -39,7 +39,8 @@ def comment(sheet: Sheet) -> str:
 
 def fitting(head: Iterable[str], more: Iterable[str]) -> str:
     """As many parts as there is room for, each whole; what is left out is said."""
-    kept, left = [], 0
+    kept: list[str] = []
+    left = 0
     for part in head:
         kept.append(part if room(kept, part) else "The table is too long for a comment: `-o csv` has it.")
     for part in more:
