@@ -7,7 +7,8 @@ FROM python:${PYTHON} AS wheel
 WORKDIR /build
 COPY requirements-build.lock ./
 RUN python -m pip install --no-cache-dir --disable-pip-version-check --require-hashes --only-binary :all: -r requirements-build.lock
-COPY pyproject.toml hatch_build.py README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE NOTICE ./
+COPY licenses ./licenses
 COPY src ./src
 RUN python -m pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 

@@ -58,6 +58,11 @@ LONGEST = (
     "backtest",
     "enforce",
     "cli",
+    "deploy",
+    "sync",
+    "mcp",
+    "metrics",
+    "bi",
 )
 
 
