@@ -89,6 +89,8 @@ def test_days_that_a_source_has_not_delivered_are_waited_for(tiny: Path) -> None
     ask(tiny, "ingest")
     second = (seconds("2026-10-02"), seconds("2026-10-03"))
     assert ask(tiny, "complete", second)["done"]["missing"] == {"2026-10-02": ["jobs", "nodes"]}
+    december = (seconds("2026-12-01"), seconds("2026-12-02"))  # long after all of them fell silent
+    assert ask(tiny, "complete", december)["done"]["missing"] == {"2026-12-01": ["acme", "jobs", "nodes"]}
     own = {"options": {"sources": ["acme"]}}
     assert ask(tiny, "complete", second, **own)["done"]["missing"] == {}
     month = ask(tiny, "complete", None, period="2026-10")["done"]

@@ -57,8 +57,8 @@ def incomplete_days(project: Project, period: Period, until_s: int | None = None
 def undelivered_days(project: Project, period: Period, names: Sequence[str] = ()) -> Days:
     """Days with the sources that have not delivered all of them yet, whatever was computed. Of the sources named, else of all whose rows count.
 
-    One that never brought anything lacks every day, and so does a named one that brought nothing of late. A file that came after a day and has a row of it
-    is taken for all of that day.
+    One that never brought anything lacks every day, and so does one that brought nothing of late: whoever is still one of the project's is waited for. A file
+    that came after a day and has a row of it is taken for all of that day.
     """
     for name in names:
         project.source(name)  # refuses
@@ -66,7 +66,7 @@ def undelivered_days(project: Project, period: Period, names: Sequence[str] = ()
     known = {one.source for one in told}
     brought = {row["source"] for row in project.books.deliveries()}
     counted = {row["source"] for row in deliveries(project)}
-    wanted = set(names) or known | {source.name for source in project.sources} - brought
+    wanted = set(names) or known | {source.name for source in project.sources}
     absent = {name for name in wanted - known if name in counted or name not in brought}
     zone = zone_of(project)
     found = {
