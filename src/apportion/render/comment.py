@@ -9,10 +9,9 @@ from dataclasses import replace
 from decimal import Decimal
 from html import escape
 
-from apportion.render.figures import is_rounded
 from apportion.render.markdown import escaped, pipes
-from apportion.render.sheet import Sheet, Table
-from apportion.render.table import ROUNDED
+from apportion.render.sheet import Screen, Sheet, Table
+from apportion.render.table import rounding
 from apportion.reports.report import Cell
 from apportion.reports.sums import total
 from apportion.reports.words import counted
@@ -31,7 +30,7 @@ def comment(sheet: Sheet) -> str:
     first, *notes = sheet.notes or ("",)
     head = [MARK, f"### {said(sheet.title)}", *map(figures, seen), *([said(first)] if first else [])]
     more = [unfolded(title, (quiet(pipes(table)) for table in tables)) for title, tables in (*long(seen), *parts)]
-    lines = [*notes, *([ROUNDED] if any(map(is_rounded, sheet.tables)) else [])]
+    lines = [*notes, *rounding(sheet, Screen())]
     if lines:
         more.insert(0, unfolded("What changes in the policy, and how to read the figures", [listed(lines)]))
     return fitting(head, more)

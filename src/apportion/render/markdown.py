@@ -2,9 +2,9 @@
 
 import re
 
-from apportion.render.figures import RIGHT, is_rounded, legible, readable, title_of, visible
+from apportion.render.figures import RIGHT, legible, readable, title_of, visible
 from apportion.render.sheet import Screen, Sheet, Table
-from apportion.render.table import ROUNDED
+from apportion.render.table import rounding
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&$])")
 
@@ -16,7 +16,7 @@ def render(sheet: Sheet, screen: Screen) -> str:
             parts.append(f"**{escaped(table.heading)}**")
         if table.rows:
             parts.append(pipes(table))
-    notes = [*sheet.notes, *([ROUNDED.format(screen.exact)] if any(map(is_rounded, sheet.tables)) else [])]
+    notes = [*sheet.notes, *rounding(sheet, screen)]
     parts.extend("  \n".join(map(escaped, note.split("\n"))) for note in notes)
     return "\n\n".join(parts) + "\n"
 

@@ -20,6 +20,11 @@ BETWEEN = 3  # blanks between columns
 FOLD = 24  # words may be folded to this width
 
 
+def rounding(sheet: Sheet, screen: Screen) -> list[str]:
+    """Said below figures that are rounded, with where every digit is."""
+    return [ROUNDED.format(screen.exact)] if any(map(is_rounded, sheet.tables)) else []
+
+
 def render(sheet: Sheet, screen: Screen) -> str:
     out = io.StringIO()
     console = Console(
@@ -46,7 +51,7 @@ def render(sheet: Sheet, screen: Screen) -> str:
             left_out |= dict.fromkeys(column.title for column in whole.columns if column not in fitting.columns)
             console.print(grid(fitting, screen.rows))
             console.print(more(len(table.rows), screen.rows), end="")
-    notes = [ROUNDED.format(screen.exact)] if any(map(is_rounded, sheet.tables)) else []
+    notes = rounding(sheet, screen)
     notes += [f"Too narrow here for {', '.join(left_out)}; -o csv and -o json have all columns."] if left_out else []
     for note in (*sheet.notes, *notes):
         console.print(Text("\n".join(map(legible, note.split("\n"))), style="dim" if note in notes else ""))
