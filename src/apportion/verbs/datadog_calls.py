@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 
 from apportion.errors import ProjectError
 from apportion.render.datadog.gauges import Gauge
-from apportion.sources.datadog.asking import client_library, failures, form
-from apportion.sources.datadog.settings import Server, server_of
-from apportion.sources.outside.addresses import check_host
+from apportion.sources.datadog.asking import connected, failures, form
+from apportion.sources.datadog.settings import server_of
 from apportion.sources.outside.web import persisting
 from apportion.sources.settings import Stanza
 from apportion.verbs.project import Project
@@ -114,26 +113,8 @@ def day_of(milliseconds: Any) -> date | None:
 @contextmanager
 def calling(project: Project) -> Iterator[Calls]:
     server = server_of(settings_of(project))
-    library = client_library(WHERE)
-    parts = urlsplit(server.url)
-    check_host(parts.hostname or "", parts.port or 443, WHERE, allowed=server.allow_link_local)
-    with library.ApiClient(configured(library, server)) as client:
-        yield Calls(client, parts.netloc, server.retries)
-
-
-def configured(library: Any, server: Server) -> Any:
-    settings = library.Configuration(
-        host=server.url,
-        ssl_ca_cert=server.ca_file or None,
-        enable_retry=True,
-        max_retries=server.retries,
-        request_timeout=server.timeout_s,
-    )
-    settings.api_key = {
-        "apiKeyAuth": server.api_key.reveal() if server.api_key else "",
-        "appKeyAuth": server.app_key.reveal() if server.app_key else "",
-    }
-    return settings
+    with connected(server, WHERE) as client:
+        yield Calls(client, urlsplit(server.url).netloc, server.retries)
 
 
 def settings_of(project: Project) -> Stanza:

@@ -20,8 +20,8 @@ MENDING = "see api_key and app_key of the source: the application key needs the 
 
 
 @contextmanager
-def asking(server: Server, where: str) -> Iterator[Ask]:
-    """A function that takes a request's body and gives the answer's; fractions come as Decimal, as they were written."""
+def connected(server: Server, where: str, **more: Any) -> Iterator[Any]:
+    """Datadog's client with the server's keys; `more` goes to its configuration."""
     library = client_library(where)
     parts = urlsplit(server.url)
     check_host(parts.hostname or "", parts.port or 443, where, allowed=server.allow_link_local)
@@ -31,16 +31,23 @@ def asking(server: Server, where: str) -> Iterator[Ask]:
         enable_retry=True,
         max_retries=server.retries,
         request_timeout=server.timeout_s,
-        preload_content=False,
+        **more,
     )
     settings.api_key = {
         "apiKeyAuth": server.api_key.reveal() if server.api_key else "",
         "appKeyAuth": server.app_key.reveal() if server.app_key else "",
     }
     with library.ApiClient(settings) as client:
+        yield client
+
+
+@contextmanager
+def asking(server: Server, where: str) -> Iterator[Ask]:
+    """A function that takes a request's body and gives the answer's; fractions come as Decimal, as they were written."""
+    with connected(server, where, preload_content=False) as client:
 
         def ask(body: Mapping[str, Any]) -> Mapping[str, Any]:
-            return persisting(server.retries, once, client, body, parts.netloc, where)
+            return persisting(server.retries, once, client, body, urlsplit(server.url).netloc, where)
 
         yield ask
 
