@@ -59,6 +59,8 @@ lock: $(VENV)/.uv ## resolve the requirements*.lock files anew (LOCK_OPTIONS=--u
 	@$(LOCK) --group bounds --extra web --extra metrics --extra postgres --extra pdf --extra excel --extra otel --extra agent --extra kubernetes --extra aws -c requirements-dev.lock pyproject.toml -o requirements-server.lock
 	@$(subst 3.11,3.12,$(LOCK)) tests/focus_validator/requirements.in -o tests/focus_validator/requirements.lock
 	@$(LOCK) tests/airflow/requirements.in pyproject.toml -o tests/airflow/requirements.lock
+	@$(LOCK) tests/checked/nise/requirements.in -o tests/checked/nise/requirements.lock
+	@$(LOCK) --no-deps tests/checked/litellm/requirements.in -o tests/checked/litellm/requirements.lock
 
 clean: ## remove what make made; the lock and your files stay
 	rm -rf $(VENV) demo dist build site bench/out .servers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -60,7 +60,8 @@ def write_usage(size: Size, folder: Path) -> Path:
           select 'bench' as source, 'job-' || lpad(job::varchar, 8, '0') as workload, 'gpu' as meter,
                  'node-' || lpad((hash(i) % {NODES})::varchar, 4, '0') as resource,
                  start_s, start_s + 60 + (hash(i * 13) % {size.longest})::bigint as end_s,
-                 {GPU} * (1 + hash(i * 17) % 8)::bigint as allocated, null::bigint as used, (job % {TEAMS})::int as owner
+                 {GPU} * (1 + hash(i * 17) % 8)::bigint as allocated, null::bigint as used, (job % {TEAMS})::int as owner,
+                 null::varchar as cluster, null::varchar as label_set
           from (select i, (hash(i * 5) % {workloads})::bigint as job, {START_S} + (hash(i * 11) % {room})::bigint as start_s
                 from range({size.rows}) rows(i))
         ) to '{draft}' (format parquet)""")
@@ -89,6 +90,7 @@ def workloads_of(size: Size) -> pa.Table:
         began,
         pa.repeat("completed", count),
         pa.MapArray.from_arrays(offsets, pa.repeat("account", count), teams).cast(LABELS),
+        pa.nulls(count, pa.string()),
     ]
     return pa.table(dict(zip(WORKLOADS.names, columns, strict=True))).cast(WORKLOADS)
 

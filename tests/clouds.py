@@ -8,10 +8,7 @@ import hashlib
 import hmac
 import json
 import os
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,11 +25,12 @@ from xml.sax.saxutils import escape
 import pytest
 from obstore.store import AzureStore, ObjectStore, S3Store
 
-from tests.loopback import listening
+from tests import processes
+from tests.loopback import answers, free_port, listening
+from tests.processes import PATIENCE_S
 from tests.servers import ROOT, has_node
 
 BUCKET = "bills"
-START_S = 60
 BIN = Path(sys.executable).parent
 # Azurite's own account, the same in every installation: https://learn.microsoft.com/azure/storage/common/storage-use-azurite
 ACCOUNT = "devstoreaccount1"
@@ -72,44 +70,26 @@ class Cloud:
 
 
 def ask(url: str, method: str, path: str, data: bytes | None = None, headers: Mapping[str, str] | None = None) -> bytes:
-    with urlopen(Request(url + path, data, dict(headers or {}), method=method), timeout=START_S) as answer:
+    with urlopen(Request(url + path, data, dict(headers or {}), method=method), timeout=PATIENCE_S) as answer:
         body: bytes = answer.read()
         return body
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @contextmanager
 def running(command: Sequence[str], port: int) -> Iterator[str]:
     """Its address, once it listens. Stopped with all that it started."""
     with TemporaryDirectory() as folder:
-        log = Path(folder, "log")
-        with log.open("wb") as out:
-            process = subprocess.Popen(command, stdout=out, stderr=out, cwd=folder, env={**os.environ, "HOME": folder})
+        process = processes.Process(command, cwd=folder, env={**os.environ, "HOME": folder})
         try:
-            wait(process, port, log)
+            process.wait_until(lambda: answers(port), "it listens")
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
             try:
                 process.wait(10)
-            except subprocess.TimeoutExpired:
+            except processes.TimeoutExpired:
                 process.kill()
                 process.wait()
-
-
-def wait(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
-    until = time.monotonic() + START_S
-    while time.monotonic() < until and process.poll() is None:
-        with socket.socket() as found:
-            if found.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    pytest.fail(f"{process.args!r} does not listen: {log.read_text(errors='replace')[-2000:]}")
 
 
 @contextmanager
@@ -149,7 +129,7 @@ class Front(BaseHTTPRequestHandler):
         return
 
     def behind(self, path: str, headers: Mapping[str, str] | None = None) -> tuple[int, Mapping[str, str], bytes]:
-        link = HTTPConnection("127.0.0.1", self.port, timeout=START_S)
+        link = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             link.request("GET", path, headers=dict(headers or {}))
             answer = link.getresponse()

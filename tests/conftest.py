@@ -5,9 +5,12 @@ and those that take `long_run` look further.
 """
 
 import os
+from collections.abc import Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import processes
 
 LONG = bool(os.environ.get("APPORTION_LONG"))
 
@@ -39,3 +42,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = [item for item in items if not item.get_closest_marker("long")]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    processes.forget()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that fails shows what its processes said last."""
+    report = yield
+    if report.failed:
+        report.sections += processes.sections()
+    return report

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -20,12 +21,24 @@ sys.path.insert(0, str(ROOT))  # run as a script, too
 
 import apportion  # noqa: E402
 from apportion.books.tables import EVIDENCE  # noqa: E402
-from apportion.books.views.evidence import ABOUT, FOCUS, duckdb_type, meaning  # noqa: E402
+from apportion.books.views.evidence import (  # noqa: E402
+    ABOUT,
+    FOCUS,
+    HOURS,
+    HOURS_ABOUT,
+    KEYS_OF_HOURS,
+    QUANTITIES,
+    UTILISATION,
+    duckdb_type,
+    meaning,
+)
 from apportion.books.views.shapes import TYPES, VERSION, VIEWS, View  # noqa: E402
 from apportion.integrations.prometheus.rules import RULES  # noqa: E402
 from apportion.reports.metrics.families import FAMILIES  # noqa: E402
 from apportion.verbs import methods  # noqa: E402
 from tests import warm  # noqa: E402
+from tests.checked import page as checked  # noqa: E402
+from tests.clouds import ask, s3_server  # noqa: E402
 from tests.notebook import playing  # noqa: E402
 from tests.snippets import FENCE, rewritten, shell, wrongs  # noqa: E402
 
@@ -35,6 +48,7 @@ VIEWS_PAGE, METRICS_PAGE = ROOT / "docs/reference/views.md", ROOT / "docs/refere
 TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
 UNDERSTAND = [*sorted((ROOT / "docs/explanation").glob("*.md")), *sorted((ROOT / "docs/migrate").glob("*.md"))]
 PAGES = [ROOT / "README.md", *TUTORIALS, *sorted((ROOT / "docs/how-to").glob("*.md")), *UNDERSTAND]
+STORE = "https://minio.example:9000"  # of pages about a store of one's own
 CLI_INTRO = """# The command line
 
 Made by `make docs` from the commands' own help.
@@ -92,6 +106,7 @@ Made by `make docs` from what `/metrics` and `apportion export metrics` tell. Ho
 - Samples are of teams and pools, never of users, jobs or nodes. `team` may be `_idle`, `_unallocated` or `_residual`.
 - Whoever may see some teams is told of those: the families about teams and pools, and none of those marked *all teams alone*.
 - An empty label is one that Prometheus leaves out.
+- Every server of a project tells all of its figures. Where several are scraped, take `max without (instance, pod, node)` before a sum.
 
 """
 
@@ -145,6 +160,7 @@ def views_page() -> str:
         + "".join(map(view_text, VIEWS))
         + EVIDENCE_INTRO
         + "".join(map(evidence_text, EVIDENCE))
+        + hours_text()
     )
 
 
@@ -159,6 +175,15 @@ def evidence_text(table: str) -> str:
         else ""
     )
     return f"\n### {table}\n\n{ABOUT[table]}\n\n| column | type | meaning |\n|---|---|---|\n{rows}\n{beside}"
+
+
+def hours_text() -> str:
+    kinds = {"day": "DATE"}
+    rows = [f"| `{key}` | {kinds.get(key, 'VARCHAR')} | {meaning('charges', key)} |" for key in KEYS_OF_HOURS]
+    rows += [f"| `{name}_hours` | DOUBLE | {said} |" for name, said in QUANTITIES.items()]
+    rows.append(f"| `utilisation` | DOUBLE | {UTILISATION} |")
+    listed = "\n".join(rows)
+    return f"\n### {HOURS}\n\n{HOURS_ABOUT}\n\n| column | type | meaning |\n|---|---|---|\n{listed}\n"
 
 
 def view_text(view: View) -> str:
@@ -276,7 +301,22 @@ def wrong_on(page: Path, folder: Path) -> str:
     """What a page shows that its snippets do not print."""
     text = page.read_text(encoding="utf-8")
     furnish(text, folder, shared_demo() if reads_demo(text) else None)
-    return "\n\n".join(wrongs(text, folder))
+    with object_store(text) as store:
+        return "\n\n".join(wrongs(text.replace(STORE, store), folder))
+
+
+@contextmanager
+def object_store(page: str) -> Iterator[str]:
+    """Where a page keeps its evidence in a bucket, the address of a store on loopback that has the bucket, in place of the page's."""
+    named = re.search(r'^warehouse = "s3://([^/"]+)', page, re.MULTILINE)
+    if not named:
+        yield STORE
+        return
+    with s3_server() as store:
+        ask(store.url, "PUT", f"/{named[1]}")
+        yield store.url
+        listed = ask(store.url, "GET", f"/{named[1]}?list-type=2").decode()
+        assert ".parquet" in listed, f"no evidence came into the bucket: {listed[:1000]}"
 
 
 def reads_demo(page: str) -> bool:
@@ -291,6 +331,7 @@ def main(wanted: list[str]) -> None:
         (LIBRARY_PAGE, library_page()),
         (VIEWS_PAGE, views_page()),
         (METRICS_PAGE, metrics_page()),
+        (checked.PAGE, checked.page()),
     ):
         page.write_text(text, encoding="utf-8")
         print("wrote", page.relative_to(ROOT))
@@ -304,7 +345,8 @@ def main(wanted: list[str]) -> None:
         for path, text in texts.items():
             folder = Path(tempfile.mkdtemp(dir=scratch))
             furnish(text, folder, demo)
-            new = rewritten(text, folder)
+            with object_store(text) as store:
+                new = rewritten(text.replace(STORE, store), folder).replace(store, STORE)
             if new != text:
                 path.write_text(new, encoding="utf-8")
                 print("wrote", path.relative_to(ROOT))

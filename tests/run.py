@@ -45,6 +45,7 @@ LONGEST = (
     "spark_project",
     "faults",
     "property",
+    "drawn",
     "spark",
     "books_together",
     "spark_worlds",

@@ -51,6 +51,11 @@ VALIDATOR = (
     ROOT / "tests/focus_validator/requirements.lock"
 )  # what its environment holds: it wants other versions than we do, and Python 3.12
 VALIDATOR_HERE = ROOT / ".servers/focus-validator"
+PEERS = {
+    "nise": "the tests with months that nise makes",
+    "litellm": "the tests with exports that LiteLLM writes",
+}  # tests/checked/NAME: programs of others, each in an environment of its own
+PEER_PARTS = ("--no-deps",)  # the locks name all that is needed; of LiteLLM only the writer is, and not its server
 LOCK = "package-lock.json"
 UV = Path(sys.executable).parent / "uv"
 
@@ -138,12 +143,23 @@ def install_validator() -> str:
     python = python_for_validator()
     if not python:
         return "there is none here"
-    built = ("focus-validator", "pandasql")
-    commands = (
-        ["venv", "--quiet", "--clear", "--python", python, str(VALIDATOR_HERE)],
-        ["pip", "install", "--quiet", "--python", str(VALIDATOR_HERE / "bin/python"), "--require-hashes", "--only-binary", ":all:",
-         *(word for name in built for word in ("--no-binary", name)), "--build-constraints", str(VALIDATOR), "-r", str(VALIDATOR)],
-    )  # fmt: skip
+    built = (word for name in ("focus-validator", "pandasql") for word in ("--no-binary", name))
+    return install_locked(VALIDATOR, VALIDATOR_HERE, python, *built, "--build-constraints", str(VALIDATOR))
+
+
+def install_locked(lock: Path, here: Path, python: str, *more: str) -> str:
+    """An environment of what a lock names. What went wrong, or nothing."""
+    pip = (
+        "pip",
+        "install",
+        "--quiet",
+        "--python",
+        str(here / "bin/python"),
+        "--require-hashes",
+        "--only-binary",
+        ":all:",
+    )
+    commands = (("venv", "--quiet", "--clear", "--python", python, str(here)), (*pip, *more, "-r", str(lock)))
     for command in commands:
         try:
             done = subprocess.run(
@@ -153,8 +169,31 @@ def install_validator() -> str:
             return str(error)
         if done.returncode:
             return (done.stderr or done.stdout).strip().splitlines()[-1]
-    shutil.copy(VALIDATOR, VALIDATOR_HERE / VALIDATOR.name)
+    shutil.copy(lock, here / lock.name)
     return ""
+
+
+def peer_lock(name: str) -> Path:
+    return ROOT / "tests/checked" / name / "requirements.lock"
+
+
+def peer_here(name: str) -> Path:
+    return ROOT / ".servers" / name
+
+
+def has_peer(name: str) -> bool:
+    """As locked now, not as it was once."""
+    lock = peer_here(name) / peer_lock(name).name
+    return lock.exists() and lock.read_bytes() == peer_lock(name).read_bytes()
+
+
+def install_peers() -> None:
+    for name, tests in PEERS.items():
+        if has_peer(name) or os.environ.get("APPORTION_NO_INSTALL"):
+            continue
+        print(f"Installing what {tests} need into .servers/{name}", file=sys.stderr)
+        if trouble := install_locked(peer_lock(name), peer_here(name), sys.executable, *PEER_PARTS):
+            print(f"Skipping {tests}:", trouble, file=sys.stderr)
 
 
 def main() -> None:
@@ -180,6 +219,7 @@ def main() -> None:
         print("Installing the FOCUS validator into .servers/ for the tests", file=sys.stderr)
         if trouble := install_validator():
             print("Skipping the tests with the FOCUS validator, which needs Python 3.12:", trouble, file=sys.stderr)
+    install_peers()
 
 
 if __name__ == "__main__":

@@ -3,18 +3,19 @@
 import os
 import pty
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from tests import warm
+from tests import processes, warm
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"<!-- (not run|file): (.+?) -->\s*$")
 TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+PIPE = re.compile(r"(?<!\|)\|(?!\|)")
 CHANGING = re.compile(r"\b[0-9a-f]{64}\b")  # a ledger's head differs from run to run
 
 
@@ -79,22 +80,29 @@ def tidied(output: str) -> str:
     return "".join(line.rstrip() + "\n" for line in output.strip("\n").rstrip().splitlines())
 
 
-def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What a reader sees on a terminal of 100 columns; a dumb one, so that no progress bar is drawn."""
+def shell(command: str, folder: Path) -> processes.CompletedProcess[str]:
+    """What a reader sees on a terminal of 100 columns; a dumb one, so that no progress bar is drawn.
+
+    In a pipeline, chance orders what its commands write to stderr and what its end prints: here stderr comes first.
+    """
     environment = {**os.environ, **TERMINAL, **warm.environment()}
     environment.pop("APPORTION_PROJECT", None)
     screen, terminal = pty.openpty()
-    process = subprocess.Popen(
+    talk, talker = pty.openpty() if PIPE.search(command) else (None, terminal)
+    process = processes.Process(
         ["bash", "-o", "pipefail", "-c", command],
         cwd=folder,
         env=environment,
-        stdin=subprocess.DEVNULL,
+        stdin=processes.DEVNULL,
         stdout=terminal,
-        stderr=terminal,
+        stderr=talker,
     )
-    os.close(terminal)
-    output = read_screen(screen).replace(b"\r\n", b"\n").decode()
-    return subprocess.CompletedProcess(command, process.wait(), output)
+    for end in {terminal, talker}:
+        os.close(end)
+    with ThreadPoolExecutor() as readers:
+        parts = list(readers.map(read_screen, [end for end in (talk, screen) if end is not None]))
+    output = b"".join(parts).replace(b"\r\n", b"\n").decode()
+    return processes.CompletedProcess(command, process.wait(), output)
 
 
 def read_screen(screen: int) -> bytes:

@@ -1,12 +1,35 @@
 """The runner itself: what fails must be seen to fail, and a skip needs a reason that is listed."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from tests import run
 
+SPEAKING = """
+import pytest, sys
+from tests import processes
+
+@pytest.fixture(scope="module")
+def going():
+    with processes.Process(["sh", "-c", "echo from afar; exec cat"], stdin=processes.PIPE) as process:
+        yield process
+
+def test_good(going):
+    processes.run(["echo", "of another test"])
+
+def test_bad(going):
+    script = "import sys; print('on the way'); sys.stdout.flush(); print('to the end', file=sys.stderr); sys.exit(7)"
+    with processes.Process([sys.executable, "-c", script], stdout=processes.PIPE, text=True) as process:
+        assert process.stdout.readline() == "on the way\\n"
+    processes.run(["sh", "-c", "seq 100000; echo at last"])
+    assert process.returncode == 0
+
+def test_checked():
+    processes.run(["sh", "-c", "echo no way >&2; exit 3"], check=True)
+"""
 TESTS = {
     "good/test_good.py": "def test_good(record_property):\n    record_property('points hit', 12)",
     "bad/test_bad.py": "def test_bad():\n    assert 1 == 2\ndef test_good(): ...",
@@ -16,6 +39,8 @@ TESTS = {
     "skipping/test_skipping.py": "import pytest\ndef test_one():\n    pytest.skip('no PostgreSQL here')",
     "module/test_module.py": "import pytest\npytest.skip('just so', allow_module_level=True)",
     "expected/test_expected.py": "import pytest\n@pytest.mark.xfail(reason='later')\ndef test_one():\n    assert False",
+    "speaking/conftest.py": "from tests.conftest import pytest_runtest_makereport, pytest_runtest_setup",
+    "speaking/test_speaking.py": SPEAKING,
     "text/notes.md": "no tests here",
     "test_loose.py": "def test_loose(): ...",
 }
@@ -39,6 +64,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, run.Result]:
         ("loose", 1, 0, []),
         ("good", 1, 0, []),
         ("bad", 1, 1, []),
+        ("speaking", 1, 2, []),
         ("torn", 0, 1, []),
         ("unread", 0, 1, []),
         ("empty", 0, 1, []),
@@ -52,6 +78,21 @@ def test_a_block_is_counted(
 ) -> None:
     result = results[block]
     assert (result.passed, result.failed, list(result.skipped.values())) == (passed, failed, skipped), result.output
+
+
+def test_a_failure_shows_the_last_words_of_its_processes(results: dict[str, run.Result]) -> None:
+    said = results["speaking"].output
+    assert {" ended with 7 ", " runs "} <= set(re.findall(r"process \d+( ended with 7 | runs )", said))
+    for words in (
+        "stdout: on the way",
+        "stderr: to the end",
+        "stdout: from afar",
+        "at last",
+        "ended with 3\nE +stderr: no way",
+    ):
+        assert re.search(words, said), words
+    assert "of another test" not in said
+    assert "\n50000\n" not in said, "no more than the end of it"
 
 
 def test_what_a_test_records_is_kept(results: dict[str, run.Result]) -> None:

@@ -5,10 +5,11 @@ A rule takes the path from the repository's root and the text, and yields a sent
 
 import ast
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
+
+from tests import processes
 
 Rule = Callable[[str, str], Iterator[str]]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -24,6 +25,7 @@ TIMELESS_ROOMS = {"model", "engine", "policy"}
 CLOCKS = {"now", "today", "utcnow", "monotonic", "perf_counter", "time_ns", "monotonic_ns", "perf_counter_ns"}
 CHANCE = {"random", "secrets", "uuid4", "uuid1", "urandom", "randint", "shuffle"}
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
+STARTERS = tuple(f"tests/{name}.py" for name in ("processes", "run", "servers", "warm"))
 # Spelled in two parts, so that this file is no finding of its own.
 UNFINISHED = re.compile("|".join(rf"\b{a}{b}\b" for a, b in (("TO", "DO"), ("FIX", "ME"), ("HA", "CK"))))
 MACHINE_PATH = re.compile(r"(?<![\w.~*{}-])/(?:work|root|home|Users)(?=/|\b)(?!\w)")
@@ -40,18 +42,20 @@ INDEX_HOST = re.compile("|".join(re.escape(a + b) for a, b in (*HOSTS, ("--extra
 def tracked_files(root: Path) -> list[str]:
     """The project's files, also those not yet committed; all of them where git is missing (an unpacked archive)."""
     try:
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=root,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split("\0")
-    except (OSError, subprocess.CalledProcessError):
-        return sorted(
-            str(path.relative_to(root)) for path in root.rglob("*") if path.is_file() and ".venv" not in path.parts
+        done = processes.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root, text=True
         )
-    return sorted(name for name in listed if name and (root / name).is_file())
+    except OSError:
+        return all_files(root)
+    if done.returncode:
+        return all_files(root)
+    return sorted(name for name in done.stdout.split("\0") if name and (root / name).is_file())
+
+
+def all_files(root: Path) -> list[str]:
+    return sorted(
+        str(path.relative_to(root)) for path in root.rglob("*") if path.is_file() and ".venv" not in path.parts
+    )
 
 
 def room_of(path: str) -> str:
@@ -193,7 +197,18 @@ def index_hosts(path: str, text: str) -> Iterator[str]:
             yield f"line {number}: {found[0]} names a package index"
 
 
+def own_processes(path: str, text: str) -> Iterator[str]:
+    """A process that a test starts by itself says nothing when the test fails; tests/processes.py keeps its words."""
+    if not path.startswith("tests/") or path in STARTERS:
+        return
+    for node in nodes(path, text):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        if "subprocess" in names:
+            yield f"line {node.lineno}: import of subprocess; tests start processes by tests/processes.py"  # type: ignore[attr-defined]
+
+
 RULES: tuple[Rule, ...] = (
     module_size, function_size, parameter_count, nesting, empty_names, class_names, floats, wall_clock, chance,
-    unfinished, readme_size, machine_paths, index_hosts,
+    unfinished, readme_size, machine_paths, index_hosts, own_processes,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The ledger as assets of Dagster: a partition for each day brings its month up to date, a partition for each month closes it and writes its statements.
+"""The ledger as assets of Dagster: a partition for each day brings its month up to date, a partition for each month closes it.
 
 APPORTION_PROJECT names the project. Every step may run again: what is in the books already changes nothing.
 """

@@ -20,6 +20,7 @@ from apportion.model.result import Result
 if TYPE_CHECKING:
     from apportion.client.client import Client
     from apportion.errors import ApportionError, InvariantError, Problem
+    from apportion.verbs.accept import accept
     from apportion.verbs.adjust import Wish as CreditWish
     from apportion.verbs.adjust import adjust
     from apportion.verbs.adjustments import adjustments
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
     from apportion.verbs.runs import runs
     from apportion.verbs.split import split
     from apportion.verbs.statement import Wanted as StatementWish
-    from apportion.verbs.statement import statements
+    from apportion.verbs.statement import told_statements as statements
     from apportion.verbs.sync import sync
     from apportion.verbs.tableau import export_tableau
     from apportion.verbs.tokens import tokens
@@ -89,7 +90,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "ApportionError", "BacktestWish", "Client", "CreditWish", "Doubt", "InvariantError", "Loan", "PriceWish", "Problem", "ProjectWish", "ReservationWish",
-    "Settlement", "StatementWish", "acknowledge", "add_hook", "adjust", "adjustments", "adopt", "advise", "all_pledges", "anomalies", "apply",
+    "Settlement", "StatementWish", "accept", "acknowledge", "add_hook", "adjust", "adjustments", "adopt", "advise", "all_pledges", "anomalies", "apply",
     "apply_enforcement", "apply_kubernetes", "audit", "backtest", "backup", "budgets", "check", "close", "cost", "deliver", "demo", "dispute", "disputes",
     "draft", "drafts", "drop", "drop_views", "duckdb_views", "efficiency", "enforce", "enforce_kubernetes", "erase", "estimate", "explain",
     "export_datadog", "export_excel", "export_focus", "export_journal", "export_tableau", "facets", "fairness", "fit", "forecast", "forecast_backtest",
@@ -111,8 +112,9 @@ _PLACES = {
     "export_tableau": "verbs.tableau", "forecast_backtest": "verbs.forecast", "give_back": "verbs.lend", "method": "verbs.methods",
     "open_dispute": "verbs.dispute", "open_project": "verbs.project", "pool": "verbs.pools", "post_reservation": "verbs.reserve", "propose": "verbs.draft",
     "push_gauges": "verbs.datadog", "quotas": "verbs.quota", "realised": "verbs.advise", "reconciled": "verbs.reconcile", "restore": "verbs.backup",
-    "say": "verbs.dispute", "set_budget": "verbs.budget", "settle": "verbs.dispute", "statements": "verbs.statement", "try_channels": "verbs.notify",
-    "try_hook": "verbs.hooks", "undo_enforcement": "verbs.enforce", "undo_kubernetes": "verbs.enforce_kubernetes", "void_reservation": "verbs.reserve",
+    "say": "verbs.dispute", "set_budget": "verbs.budget", "settle": "verbs.dispute", "statements": "verbs.statement:told_statements",
+    "try_channels": "verbs.notify", "try_hook": "verbs.hooks", "undo_enforcement": "verbs.enforce", "undo_kubernetes": "verbs.enforce_kubernetes",
+    "void_reservation": "verbs.reserve",
 }  # fmt: skip
 
 

@@ -19,13 +19,25 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One row that could not be taken as it is; `money` is what it carried, as a decimal string."""
+    """One row that could not be taken as it is; `money` is what it carried, as a decimal string.
+
+    `quantity` is what it held of `meter`: whole base units, times seconds where the meter is a level. `at` is when, as an instant in UTC. Each is
+    empty where nobody can tell.
+    """
 
     where: str
     code: str
     message: str
     row: str = ""
     money: str = "0"
+    quantity: str = ""
+    meter: str = ""
+    at: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """Without later fields that say nothing: a delivery from before they existed keeps its digest."""
+        found = {name: getattr(self, name) for name in self.__slots__}
+        return {name: text for name, text in found.items() if text or name not in ("quantity", "meter", "at")}
 
 
 class ApportionError(Exception):

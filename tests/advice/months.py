@@ -14,7 +14,7 @@ from apportion.model.rows import empty
 from apportion.model.times import Interval, parse_period
 from apportion.policy.load import load_policy
 from apportion.reports.advice.kinds import KINDS
-from apportion.reports.advice.work import Finding, Work
+from apportion.reports.advice.work import Saving, Work
 from apportion.sources.demo import Demo, make_demo
 from apportion.sources.demo.tables import capacity_table, usage_table, workload_table
 from apportion.verbs.advising.charged import Charged, counting
@@ -107,7 +107,7 @@ def owners_in(demo: Demo) -> Mapping[str, tuple[str, str, str]]:
 Score = tuple[int, int, int]  # found, planted, both
 
 
-def scores(found: Sequence[Finding], planted: Mapping[str, str]) -> dict[str, Score]:
+def scores(found: Sequence[Saving], planted: Mapping[str, str]) -> dict[str, Score]:
     """By kind, and all of them together."""
     ours = {(one.work.workload, one.kind) for one in found}
     truth = set(planted.items())

@@ -15,7 +15,7 @@ from apportion.model.times import Interval
 from apportion.reports.advice.kinds import findings
 from apportion.reports.advice.pieces import advice, pieces
 from apportion.reports.advice.remedies import remedy
-from apportion.reports.advice.work import Finding, Stretch, Work
+from apportion.reports.advice.work import Saving, Stretch, Work
 from apportion.reports.report import Record
 from apportion.verbs.advising.works import sweep
 
@@ -156,10 +156,13 @@ def test_no_work_no_advice() -> None:
 
 
 def test_names_of_others_are_quoted_in_commands() -> None:
-    run = work([0.0] * 5, outcome="running", run="1; rm -rf x")
-    assert remedy(Finding("idle", run, Fraction(0), Fraction(1))) == "scancel '1; rm -rf x'"
+    run = work([0.0] * 5, outcome="running", run="1; rm -rf x", labels={"slurm.account": "a"})
+    assert remedy(Saving("idle", run, Fraction(0), Fraction(1))) == "scancel '1; rm -rf x'"
+    logged = replace(run, labels={"account": "a"})
+    expected = "apportion cost '1; rm -rf x'   # it still runs: end it where it was started"
+    assert remedy(Saving("idle", logged, Fraction(0), Fraction(1))) == expected
     pod = replace(run, labels={"k8s.namespace": "a b", "k8s.pod": "$(x)"})
-    assert remedy(Finding("idle", pod, Fraction(0), Fraction(1))) == "kubectl delete pod -n 'a b' '$(x)'"
+    assert remedy(Saving("idle", pod, Fraction(0), Fraction(1))) == "kubectl delete pod -n 'a b' '$(x)'"
 
 
 @pytest.mark.parametrize(
@@ -174,7 +177,7 @@ def test_names_of_others_are_quoted_in_commands() -> None:
 def test_a_slice_is_asked_for_where_boards_have_them(model: str, labels: dict[str, str], expected: str) -> None:
     run = work([0.2] * 8, model=model, labels=labels)
     assert (
-        remedy(Finding("slice", run, Fraction(0), Fraction(1), Fraction(2, 7))) == f"{expected}   # if its memory fits"
+        remedy(Saving("slice", run, Fraction(0), Fraction(1), Fraction(2, 7))) == f"{expected}   # if its memory fits"
     )
 
 

@@ -96,6 +96,21 @@ def test_the_same_run_again() -> None:
     assert kinds(run("1", 0.5, **SAME), run("2", 0.5, 1, **SAME)) == []
 
 
+@pytest.mark.parametrize(
+    ("labels", "do"),
+    [
+        ({"account": "a"}, "apportion cost 2   # before it is submitted again: it ran with c1"),
+        ({"slurm.account": "a"}, "sacct --name=train-x --format=JobID,State,Comment   # before it is submitted again: look for c1"),
+    ],
+)  # fmt: skip
+def test_what_nobody_measured_is_said_so_with_a_command_of_its_source(labels: dict[str, str], do: str) -> None:
+    """Runs of a log that names no users."""
+    blind: Any = {"stretches": (Stretch(NOON, NOON + 4 * HOUR, GPU, None),), "user": "", "labels": labels}
+    (piece,) = pieces(findings([run(name, 4, after, **SAME, **blind) for name, after in (("1", 0), ("2", 2))], UTC))
+    assert piece.evidence == "2: 4.0 GPU-hours held, use not measured; the same as 1"
+    assert (piece.used, piece.cells()["used"], piece.do) == (None, None, do)
+
+
 def family(*attempts: float, offer: Offer | None = None, **more: Any) -> list[Work]:
     """Two runs of ten hours in one piece, and one in attempts of which the last was fine."""
     shared: Any = {"told": Told(experiment="e", offer=offer)} | more

@@ -112,5 +112,5 @@ def test_check_names_what_was_estimated_and_who_is_silent(project: Path) -> None
     file.write_text("".join([*lines[:2], *lines[3:]]))
     opened = open_project(project)
     ingest(opened)
-    findings = [f"{finding.status} {finding.what}: {finding.text}" for finding in check(opened, "2026-11").findings]
+    findings = [f"{finding.status} {finding.what}: {finding.text}" for finding in check(opened, "2026-11").checks]
     assert any("[estimated]" in finding and "37478 J" in finding for finding in findings), findings

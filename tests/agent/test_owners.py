@@ -9,6 +9,7 @@ from apportion.sources.agent.looks import Clock, Seen
 from apportion.sources.agent.notes import noted
 from apportion.sources.agent.owners import Group, Place, group_of, owner_of
 from apportion.sources.agent.procfs import Processes, started_ticks, uid_of
+from apportion.sources.agent.slurm_jobs import SlurmJobs
 from tests.agent.worlds import LOGIN, POD, POD_UID, SLURM
 
 HERE = Place("n1", "main")
@@ -25,6 +26,20 @@ GROUPS = {
     "slurm v2, the job itself": ("0::/system.slice/slurmstepd.scope/job_4711\n", JOB),
     "slurm v2, several slurmd": ("0::/system.slice/n1_slurmstepd.scope/job_4711/step_0/user/task_special\n", JOB),
     "slurm seen from another namespace": ("0::/../../slurmstepd.scope/job_4711/step_0\n", JOB),
+    "slurm v2 of 26.05, by SLUID": (
+        "0::/system.slice/slurmstepd.scope/sEKNKTV3WPV500/step_0/user/task_0\n",
+        Group(sluid="sEKNKTV3WPV500"),
+    ),
+    "slurm v2 by SLUID, several slurmd": (
+        "0::/system.slice/n1_slurmstepd.scope/s5RHM7EXFPX900\n",
+        Group(sluid="s5RHM7EXFPX900"),
+    ),
+    "the system's own group beside the jobs'": ("0::/system.slice/slurmstepd.scope/system\n", Group()),
+    "a SLUID inside a pod is the pod's": (
+        f"0::/kubepods/pod{POD_UID}/{CONTAINER}/slurmstepd.scope/s5RHM7EXFPX900\n",
+        POD_GROUP,
+    ),
+    "a SLUID in a group of one's own": ("0::/user.slice/user-1003.slice/slurmstepd.scope/s5RHM7EXFPX900\n", Group()),
     "pod, cgroupfs, burstable": (f"0::/kubepods/burstable/pod{POD_UID}/{CONTAINER}\n", POD_GROUP),
     "pod, cgroupfs, guaranteed, v1": (f"11:devices:/kubepods/pod{POD_UID}/{CONTAINER}\n", POD_GROUP),
     "pod, systemd, containerd": (POD, POD_GROUP),
@@ -98,8 +113,9 @@ def test_a_pod_is_named_by_its_uid() -> None:
     }
 
 
-def test_the_environment_counts_only_where_no_cgroup_speaks() -> None:
-    claims = replace(SOMEBODY, job="99", cluster="east")
+def test_the_environment_counts_only_where_no_cgroup_speaks_and_slurm_confirms_it() -> None:
+    claims = replace(SOMEBODY, job="99", cluster="east", confirmed=True)
+    assert owner_of(replace(claims, cgroup=LOGIN, confirmed=False), HERE).workload == "host/n1/alice"
     assert owner_of(replace(claims, cgroup=LOGIN), Place("n1")).workload == "slurm/east/99"
     assert dict(owner_of(replace(claims, cgroup=LOGIN), HERE).labels)["agent.by"] == "environment"
     assert owner_of(replace(claims, cgroup=SLURM), HERE).workload == "slurm/main/4711"
@@ -145,7 +161,7 @@ def test_a_pid_that_is_used_again_is_another_process(tmp_path: Path) -> None:
         (folder / "cgroup").write_text(cgroup)
         (folder / "environ").write_bytes(environ)
 
-    known = Processes(tmp_path)
+    known = Processes(tmp_path, slurm=SlurmJobs(lambda _: ""))
     clock = Clock(1_793_491_200_000, 600_000, "boot")
     process(100, 70_001, LOGIN, b"PATH=/bin\0SLURM_JOB_ID=8\0SLURM_CLUSTER_NAME=east\0")
     first = known.of({11}, clock)[11]

@@ -225,7 +225,7 @@ def test_whatever_is_missing_or_double_the_joules_are_those_of_the_counter(found
     assert sum(part.millijoules for span in once for part in span.parts) == last - first
     hours = Hours()
     add_spans(hours, once)
-    table = usage_table(hours, "agent")
+    table = usage_table(hours, Found(), "agent")
     rows = [row for row in table.to_pylist() if row["meter"] == "energy"]
     assert sum(row["allocated"] for row in rows) == last // 1000 - first // 1000
     keys = [(row["workload"], row["resource"], row["meter"], row["start_s"]) for row in table.to_pylist()]

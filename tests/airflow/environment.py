@@ -2,9 +2,10 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
+
+from tests import processes
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = ROOT / "tests/airflow/requirements.lock"
@@ -26,9 +27,7 @@ def install() -> str:
         ["pip", "install", "--quiet", "--python", str(PYTHON), "--require-hashes", "--only-binary", ":all:", "-r", str(LOCK)],
     )  # fmt: skip
     for command in commands:
-        done = subprocess.run(
-            [UV, *command], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=1200, check=False
-        )
+        done = processes.run([UV, *command], text=True, stdin=processes.DEVNULL, timeout=1200)
         if done.returncode:
             return (done.stderr or done.stdout).strip().splitlines()[-1]
     shutil.copy(LOCK, HERE / LOCK.name)

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,10 @@ from pathlib import Path
 import pytest
 
 import apportion
+from tests import processes
 from tests.airflow.environment import HERE, ROOT, UV, is_here
 from tests.cli.tiny import write_tiny
+from tests.findings.conftest import BACKWARDS
 
 pytestmark = [
     pytest.mark.long,
@@ -22,7 +23,9 @@ pytestmark = [
 MINE = """
 import pendulum
 from airflow.sdk import DAG, CronDataIntervalTimetable
-from apportion.integrations.airflow.operators import ApportionCloseOperator, ApportionPlanOperator, ApportionStatementOperator
+from apportion.integrations.airflow.operators import (
+    ApportionApplyOperator, ApportionCloseOperator, ApportionIngestOperator, ApportionPlanOperator, ApportionStatementOperator,
+)
 from apportion.integrations.airflow.sensors import DataCompleteSensor
 
 start = {"start_date": pendulum.datetime(2026, 9, 1, tz="UTC"), "catchup": False}
@@ -32,6 +35,15 @@ with DAG("closing", schedule=CronDataIntervalTimetable("0 6 5 * *", timezone="UT
     (
         ApportionCloseOperator(task_id="close", override="nobody's job is known", python=%r)
         >> ApportionStatementOperator(task_id="statements", to="{{ params.to }}", form="csv", params={"to": "out"})
+    )
+with DAG("accepting", schedule=CronDataIntervalTimetable("0 0 * * *", timezone="UTC"), **start):
+    doubtful = {"project": %r, "period": "2026-10"}
+    (
+        ApportionIngestOperator(task_id="ingest", **doubtful)
+        >> ApportionPlanOperator(task_id="plan", **doubtful)
+        >> ApportionApplyOperator(
+            task_id="apply", accept=["{{ params.code }}"], why="a clock was set back", params={"code": "reversed-period"}, **doubtful
+        )
     )
 with DAG("waiting", schedule=CronDataIntervalTimetable("0 0 * * *", timezone="UTC"), **start):
     DataCompleteSensor(task_id="whole", mode="poke", poke_interval=0, timeout=0, soft_fail=True)
@@ -44,16 +56,15 @@ class Airflow:
     project: Path
     environment: dict[str, str]
 
-    def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
+    def run(self, *arguments: str) -> processes.CompletedProcess[str]:
+        return processes.run(
             [str(HERE / "bin/airflow"), *arguments],
             env=self.environment,
             cwd=self.home,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stdout=processes.PIPE,
+            stderr=processes.STDOUT,
             text=True,
             timeout=900,
-            check=False,
         )
 
     def rows(self, query: str) -> list[tuple[str, ...]]:
@@ -77,13 +88,13 @@ def airflow(tmp_path_factory: pytest.TempPathFactory) -> Airflow:
         str(ROOT),
     ]
     environment = {**os.environ, "VIRTUAL_ENV": sys.prefix}
-    subprocess.run([UV, *build], env=environment, cwd=home, check=True)
+    processes.run([UV, *build], env=environment, cwd=home, check=True)
     (wheel,) = (home / "dist").glob("*.whl")
     place = ["pip", "install", "--quiet", "--offline", "--no-deps", "--target", str(home / "site"), str(wheel)]
-    subprocess.run([UV, *place], env=environment, cwd=home, check=True)
+    processes.run([UV, *place], env=environment, cwd=home, check=True)
     (home / "dags").mkdir()
     shutil.copy(ROOT / "examples/airflow/apportion_daily.py", home / "dags")
-    (home / "dags/mine.py").write_text(MINE % sys.executable, "utf-8")
+    (home / "dags/mine.py").write_text(MINE % (sys.executable, str(doubtful(home / "doubtful"))), "utf-8")
     connection = json.dumps({"conn_type": "apportion", "extra": {"project": str(project)}})
     settings = {
         "AIRFLOW_HOME": str(home),
@@ -95,6 +106,14 @@ def airflow(tmp_path_factory: pytest.TempPathFactory) -> Airflow:
     migrated = found.run("db", "migrate")
     assert migrated.returncode == 0, migrated.stdout
     return found
+
+
+def doubtful(folder: Path) -> Path:
+    """1 of 5 rows of the log ends before it starts."""
+    write_tiny(folder)
+    with (folder / "usage/jobs.csv").open("a", encoding="utf-8") as log:
+        log.write(BACKWARDS)
+    return folder
 
 
 def test_it_is_a_provider(airflow: Airflow) -> None:
@@ -131,6 +150,14 @@ def test_a_run_without_an_interval_is_refused_once_and_not_retried(airflow: Airf
     assert 'CronDataIntervalTimetable("0 0 * * *", timezone="UTC")' in done.stdout
     query = "select state, try_number from task_instance where dag_id = 'empty'"
     assert [state for state, _ in airflow.rows(query)] == ["failed"]
+
+
+def test_a_finding_is_accepted_by_the_operator(airflow: Airflow) -> None:
+    ran(airflow, "accepting", "2026-10-02")
+    books = apportion.open_project(airflow.home / "doubtful").books
+    kept = [(one.finding.code, one.why) for one in books.acceptances.of("2026-10")]
+    assert kept == [("reversed-period", "a clock was set back")]
+    assert [run.period for run in books.runs()] == ["2026-10"]
 
 
 def test_what_is_not_whole_is_waited_for(airflow: Airflow) -> None:

@@ -14,6 +14,7 @@ from apportion.errors import ProjectError
 from apportion.integrations.airflow.elsewhere import answer_elsewhere
 from apportion.integrations.airflow.work import Request, answer
 from tests.cli.tiny import edit
+from tests.findings.conftest import BACKWARDS
 
 
 def seconds(day: str) -> int:
@@ -52,6 +53,24 @@ def test_a_month_from_its_files_to_its_statements_and_all_of_it_again(tiny: Path
         texts.append({file.name: file.read_bytes() for file in files})
     assert texts[0] == texts[1]
     assert Path(stated["folder"]) == tiny / "out/2026-10"
+
+
+def test_findings_stop_a_posting_until_the_task_accepts_them_by_name(tiny: Path) -> None:
+    """1 of 5 rows of the log ends before it starts, and is lost."""
+    with (tiny / "usage/jobs.csv").open("a", encoding="utf-8") as log:
+        log.write(BACKWARDS)
+    for verb in ("ingest", "plan"):
+        ask(tiny, verb)
+    stopped = ask(tiny, "apply", options={"accept": ["possible-repeats"], "why": "agreed"})
+    assert "error[findings-stand]" in stopped["error"]
+    assert "--accept reversed-period" in stopped["error"]
+    assert not stopped["passing"]
+    assert "error[no-reason]" in ask(tiny, "apply", options={"accept": ["reversed-period"], "why": " "})["error"]
+    wish = {"accept": ["possible-repeats", "reversed-period"], "why": "the clock of n1 was set back"}
+    (first,), (again,) = (ask(tiny, "apply", options=wish)["done"]["months"] for _ in range(2))
+    assert (first["posted"], again["posted"]) == (True, False)
+    kept = apportion.open_project(tiny).books.acceptances.of("2026-10")
+    assert [(one.finding.code, one.why) for one in kept] == [("reversed-period", "the clock of n1 was set back")]
 
 
 def test_a_month_that_may_not_be_closed_may_be_later(tiny: Path) -> None:

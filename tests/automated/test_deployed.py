@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 from datetime import UTC, datetime
 from itertools import islice
@@ -17,6 +16,7 @@ from ruamel.yaml import YAML
 
 from apportion.verbs.project import open_project
 from apportion.verbs.sync_settings import DAILY
+from tests import processes
 from tests.cli.tiny import edit
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -34,8 +34,8 @@ def rounds(folder: Path) -> list[str]:
         books.close()
 
 
-def call(command: list[str], **environment: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+def call(command: list[str], **environment: str) -> processes.CompletedProcess[str]:
+    return processes.run(command, env={**os.environ, **environment}, text=True)
 
 
 def test_the_line_for_cron_runs_and_speaks_only_of_failures(mine: Path) -> None:

@@ -99,6 +99,15 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
     assert small.books.state() == state
 
 
+def test_a_policy_that_is_wrong_is_named_by_its_file(run: Run, small: Project, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(policy_text(small) + "\ncolour: red\n", "utf-8")
+    place = f"{wrong}:{wrong.read_text('utf-8').count(chr(10))}:1"
+    for period in ("2026-10", BOTH):
+        result = run("--project", small.folder, "whatif", "--period", period, "--policy", wrong)
+        assert (result.code, place in result.err, "draft:" in result.err) == (1, True, False)
+
+
 def test_changes_and_variants_are_what_the_verb_says(run: Run, small: Project) -> None:
     texts = ["lean: capacity gpus=-20%; idle gpus=proportional", "moved: move vision=stripes"]
     ask = ["--project", small.folder, "whatif", "--period", "2026-10"]

@@ -1,5 +1,6 @@
 """The evidence as other tools read it: DuckDB over the files, pyiceberg over the metadata; sums to the last digit."""
 
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 from pyiceberg.table import StaticTable
 from sqlalchemy import text
 
+import apportion
 from apportion.books.database import reading
 from apportion.books.tables import EVIDENCE
-from apportion.books.views.evidence import ABOUT, FOCUS, meaning
+from apportion.books.views.evidence import ABOUT, FOCUS, KEYS_OF_HOURS, meaning
 from apportion.model.times import parse_period
 from apportion.verbs.erase import erase
 from apportion.verbs.project import Project
@@ -59,6 +61,35 @@ def test_cost_lines_come_to_the_bills_and_charges_to_what_is_posted(
     assert all(isinstance(amount, Decimal) for amount in posted.values())
 
 
+def test_hours_and_utilisation_are_those_of_the_report(small: Project, lake: duckdb.DuckDBPyConnection) -> None:
+    names = ("held", "used", "unmeasured")
+    for month in world.BILLED:
+        report = apportion.report(small, "held", month)
+        (section,) = report.sections
+        place = {column.name: n for n, column in enumerate(report.columns)}
+        said = {
+            (row[0], row[place["unit"]]): [row[place[name]] for name in (*names, "utilisation")] for row in section.rows
+        }
+        sums = ", ".join(f"SUM({name}_hours)" for name in names)
+        found = {
+            (team, unit): told
+            for team, unit, *told in lake.sql(
+                f"SELECT team, unit, {sums}, SUM(used_hours) / NULLIF(SUM(held_hours - unmeasured_hours), 0)"
+                f" FROM apportion_hours WHERE period = '{month}' GROUP BY team, unit"
+            ).fetchall()
+        }
+        assert found.keys() == said.keys() != set()
+        cells = [
+            (told, cell) for key in said for told, cell in zip(found[key], said[key], strict=True) if cell is not None
+        ]
+        assert all(told == pytest.approx(float(str(cell)), abs=1e-3) for told, cell in cells)
+    columns = lake.sql("SELECT * FROM apportion_hours").columns
+    assert columns == [*KEYS_OF_HOURS, "held_hours", "used_hours", "unmeasured_hours", "utilisation"]
+    off = "MAX(ABS(utilisation - used_hours / NULLIF(held_hours - unmeasured_hours, 0)))"
+    (most,) = lake.sql(f"SELECT {off} FROM apportion_hours").fetchall()
+    assert most[0] < 1e-5
+
+
 def test_iceberg_readers_find_the_published_state_by_a_view(small: Project) -> None:
     with reading(small.books.engine) as connection:
         places = {row.table_name: row.metadata for row in connection.execute(text("SELECT * FROM apportion_evidence"))}
@@ -81,3 +112,19 @@ def test_after_an_erasure_old_views_fail_instead_of_telling(small: Project, tmp_
     found = connection.sql(told).fetchall()
     assert found
     assert ("ada",) not in found
+
+
+def test_the_recipe_for_the_top_runs_gives_runs(small: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the page has it. What stands for several runs, or for none, is no run that costs much."""
+    monkeypatch.setattr("apportion.reports.runs.FEW", 3)
+    page = (Path(__file__).parents[2] / "docs/how-to/use-it-from-python.md").read_text("utf-8")
+    (own,) = re.findall(r'own = "(.+)"', page)
+    (recipe,) = re.findall(r'duckdb\.sql\(f"(select run.+?)"\)', page)
+    runs = apportion.runs(small, OPEN).to_arrow()
+    assert {"(others)", "(of no workload)"} <= set(runs["run"].to_pylist())
+    connection = duckdb.connect()
+    connection.register("runs", runs)
+    found = [row[0] for row in connection.sql(recipe.replace("{own}", own)).fetchall()]
+    jobs = {row["run"] for row in small.books.scan("workloads").to_pylist()}
+    assert len(found) == 3
+    assert set(found) <= jobs

@@ -1,5 +1,8 @@
 """The extract as Tableau's own library reads it back: every row, every digit."""
 
+import random
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +13,13 @@ import pytest
 import apportion
 from apportion.model.money import total_of
 from apportion.model.times import parse_period
+from apportion.render.hyper import render
+from apportion.reports.flat import FLAT
 from apportion.verbs.project import Project
 from apportion.verbs.tableau import export_tableau, tables
 from tests.web import world
 
+NEAR_ZERO = ("0", "0.1", "0.099999999999999999", "0.09", "0.01", "0.000000000000000001", "0.999999999999999999")
 MONTHS = [parse_period(month) for month in world.BILLED]
 
 
@@ -47,3 +53,25 @@ def test_its_sums_are_those_of_the_report(small: Project, extract: dict[str, Any
 def test_the_same_content_is_noted_once(small: Project, extract: dict[str, Any], tmp_path: Path) -> None:
     assert export_tableau(small, MONTHS, tmp_path / "again.hyper").again
     assert "user" not in extract["postings"].column_names
+
+
+def test_every_amount_of_a_drawn_ledger_is_read_back(tmp_path: Path) -> None:
+    drawn, near = random.Random(7), [f"{sign}{text}" for text in NEAR_ZERO for sign in ("", "-")]
+    size = 4_000
+    amounts = [Decimal(text) for text in near] + [drawn_amount(drawn) for _ in range(size - len(near))]
+    teams = [drawn.choice(["vision", "l'équipe", 'the "ops"', ""]) for _ in range(size)]
+    blank: dict[str, list[Any]] = {name: ["x"] * size for name in FLAT.names}
+    blank |= {"day": [date(2026, 10, 1)] * size, "team": teams, "amount": amounts}
+    made = pa.table(blank, schema=FLAT)
+    assert sum(1 for amount in amounts if Decimal("-0.1") < amount < 0) > 300
+    file = tmp_path / "drawn.hyper"
+    file.write_bytes(render({'it\'s "drawn"': made}))
+    (found,) = pantab.frames_from_hyper(file, return_type="pyarrow", process_params={"log_dir": str(tmp_path)}).values()
+    key = [("team", "ascending"), ("amount", "ascending")]
+    assert found.cast(made.schema).sort_by(key).to_pylist() == made.sort_by(key).to_pylist()
+
+
+def drawn_amount(drawn: random.Random) -> Decimal:
+    """Of any size that the ledger holds, one as likely as another."""
+    digits = drawn.randint(1, 38)
+    return Decimal(drawn.choice([-1, 1]) * drawn.randrange(10**digits)).scaleb(-18)

@@ -5,6 +5,7 @@ import pytest
 from apportion.policy.methods import METERED, SERVICES
 from tests.conftest import LONG
 from tests.property.features import crowded
+from tests.property.features_more import Seen
 from tests.property.hunt import differs
 from tests.property.worlds import World, world
 
@@ -27,6 +28,8 @@ def test_the_engine_agrees_with_the_oracle(method: str) -> None:
 
 
 def test_a_board_is_crowded_in_one_world_of_three() -> None:
-    seen = [method for method in METERED if method != "time" for seed in range(9) if crowded(world_with(seed, method))]
+    seen = [
+        method for method in METERED if method != "time" for seed in range(9) if crowded(Seen(world_with(seed, method)))
+    ]
     assert len(seen) * 3 >= 9 * (len(METERED) - 1)
     assert set(seen) >= set(METERED) - {"time"}, "each method at least once"

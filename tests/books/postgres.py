@@ -3,13 +3,14 @@
 import os
 import pwd
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+
+from tests import processes
 
 
 def programs() -> Path | None:
@@ -50,9 +51,7 @@ def server() -> Iterator[Path]:
 
     def call(program: str, *arguments: str) -> None:
         command = [str(places / program), *arguments]
-        subprocess.run(
-            ["runuser", "-u", user, "--", *command] if user else command, check=True, capture_output=True, cwd=folder
-        )
+        processes.run(["runuser", "-u", user, "--", *command] if user else command, check=True, cwd=folder)
 
     try:
         call(

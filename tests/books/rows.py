@@ -19,7 +19,7 @@ Usage = tuple[str, str, str, int, int, int, int | None]  # workload, meter, reso
 
 
 def usage(rows: Iterable[Usage], source: str = "slurm") -> pa.Table:
-    return pa.Table.from_pylist([dict(zip(USAGE.names, (source, *row), strict=True)) for row in rows], USAGE)
+    return pa.Table.from_pylist([dict(zip(USAGE.names, (source, *row), strict=False)) for row in rows], USAGE)
 
 
 def gpu_hours(count: int, start_s: int = MONTH.start_s, source: str = "slurm") -> pa.Table:

@@ -9,8 +9,8 @@ import pytest
 
 from apportion.books.open import Books
 from apportion.errors import BooksError, Problem
-from apportion.model.delivery import Delivery, FileDigest, Scope
-from apportion.model.rows import TABLES, USAGE
+from apportion.model.delivery import Delivery, FileDigest, Rows, Scope, Withheld
+from apportion.model.rows import TABLES, USAGE, WORKLOADS
 from apportion.model.times import DAY_S, Interval
 from tests.books.conftest import Place
 from tests.books.rows import MONTH, capacity, cost_line, cost_lines, delivery, gpu_hours, jobs, scope, usage, workloads
@@ -223,8 +223,49 @@ def test_doubled_rows_count_once_and_doubtful_ones_are_set_aside(books: Books) -
     assert receipt.quarantined == 2
     held = books.quarantine()
     assert [row["content"]["allocated"] for row in held] == [1, 2]
-    assert all(row["key"] == ["b", "gpu", "n", 0] for row in held)
+    assert all(row["key"] == ["b", "gpu", "n", 0, None] for row in held)
     assert [problem.code for problem in books.problems()] == ["conflicting-rows"] * 2
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_rows_that_are_facts_all_count(books: Books, in_blocks: bool) -> None:
+    rows = usage([("a", "gpu", "n", 0, 10, 1, None)] * 2 + [("a", "gpu", "n", 0, 20, 1, None)])
+    given = Rows(3, lambda: iter([rows[:1], rows[1:]])) if in_blocks else rows
+    told = replace(delivery(HUNDRED, usage=given), facts=True, withheld=(Withheld("usage", "[1]", "{}"),))
+    receipt = books.ingest(told)
+    assert (receipt.rows, receipt.quarantined) == ({"usage": 3}, 1)
+    assert sorted(row[4] for row in jobs(books.scan("usage"))) == [10, 10, 20]
+    assert [row["key"] for row in books.quarantine()] == [[1]]
+    assert not books.ingest(told).changed
+    once = replace(told, tables={"usage": rows[1:]})
+    assert books.ingest(once).replaced == {"usage": 3}
+    assert books.verify() == []
+
+
+def test_a_workload_is_renewed_by_its_id_and_its_set_of_labels(books: Books) -> None:
+    def lives(*found: tuple[str, str | None, int, int]) -> pa.Table:
+        rows = [
+            {"source": "slurm", "workload": name, "run": name, "start_s": start, "end_s": end, "outcome": "completed",
+             "labels": [("set", own or "")], "label_set": own}
+            for name, own, start, end in found
+        ]  # fmt: skip
+        return pa.Table.from_pylist(rows, schema=WORKLOADS)
+
+    def known() -> list[tuple[str, str | None, int, int]]:
+        rows = books.scan("workloads").to_pylist()
+        return sorted(((row["workload"], row["label_set"], row["start_s"], row["end_s"]) for row in rows), key=str)
+
+    books.ingest(delivery(Interval(0, 50), usage=gpu_hours(0), workloads=lives(("1", None, 0, 20), ("1", "x", 0, 40))))
+    books.ingest(
+        delivery(Interval(50, 100), usage=gpu_hours(0), workloads=lives(("1", "x", 50, 60), ("1", "y", 60, 70)))
+    )
+    assert known() == [("1", "x", 0, 60), ("1", "y", 60, 70), ("1", None, 0, 20)]
+    books.ingest(delivery(Interval(50, 100), usage=gpu_hours(0), workloads=lives(("1", "z", 60, 70))))
+    assert known() == [("1", "x", 0, 60), ("1", "z", 60, 70), ("1", None, 0, 20)]
+    books.ingest(
+        delivery(Interval(0, 100), workloads=lives(("1", "z", 80, 90)))
+    )  # without usage nothing else gives way
+    assert known() == [("1", "x", 0, 60), ("1", "z", 80, 90), ("1", None, 0, 20)]
 
 
 def test_money_that_is_set_aside_is_seen(books: Books) -> None:

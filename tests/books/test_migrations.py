@@ -1,7 +1,6 @@
 """Numbered migrations: every earlier schema becomes this one, once, whole or not at all, on both databases."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -18,6 +17,7 @@ from apportion.books.locks import Locks
 from apportion.books.open import Books
 from apportion.books.steps import Columns, Guards, Tables, View
 from apportion.errors import BooksError, InvariantError
+from tests import processes
 from tests.books import versions
 from tests.books.conftest import Place
 
@@ -112,7 +112,7 @@ def test_who_dies_leaves_the_schema_before_and_of_four_at_once_one_migrates(
     for url in (place.url, other.url):
         versions.make_tables(url, 1)
     command = [sys.executable, "-W", "ignore", "-m", "tests.books.killed", place.url, other.url, str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = processes.run(command, cwd=ROOT, text=True)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     now = current_schema()

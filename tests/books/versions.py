@@ -7,7 +7,6 @@ import base64
 import hashlib
 import json
 import os
-import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ from apportion.books.database import connect, writing
 from apportion.books.evolve import current_schema
 from apportion.books.restore import advance
 from apportion.books.tables import EVIDENCE
-from tests import warm
+from tests import processes, warm
 from tests.cli.tiny import SUPPORT, edit, write_tiny
 
 VERSIONS = Path(__file__).with_name("schemas")
@@ -46,12 +45,10 @@ CORRECTED: tuple[tuple[str, ...], ...] = (("ingest",), ("plan", "--period", MONT
 FORMATS = ("csv", "json", "md", "html", "pdf")
 
 
-def call(project: Path, *words: str) -> str:
+def call(project: Path, *words: str, code: int = 0) -> str:
     command = ["apportion", "--project", str(project), *words, "--quiet"]
-    done = subprocess.run(
-        command, env={**os.environ, **warm.environment()}, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
+    done = processes.run(command, env={**os.environ, **warm.environment()}, text=True)
+    if done.returncode != code:
         raise RuntimeError(f"{' '.join(words)}: {done.stderr}")
     return done.stdout
 

@@ -13,6 +13,7 @@ from tests.books.conftest import Place
 from tests.books.rows import delivery, gpu_hours, run
 from tests.books_together import writers
 from tests.conftest import LONG
+from tests.processes import answers_of
 from tests.sequences.hands import SETTINGS, ByVerbs, new_project
 from tests.sequences.model import Model
 
@@ -36,7 +37,7 @@ def together(context: ForkServerContext, place: Place, jobs: list[Job]) -> list[
     ]
     for child in children:
         child.start()
-    said = [answers.get(timeout=170) for _ in jobs]
+    said = answers_of(answers, children)
     for child in children:
         child.join()
         child.close()
@@ -75,6 +76,7 @@ def test_two_writers_and_a_reader(made_place: Place, processes: ForkServerContex
 def test_eight_who_make_the_same_books_make_them_once(place: Place, processes: ForkServerContext) -> None:
     together(processes, place, [(writers.create, number, 1) for number in range(WRITERS)])
     books = place.open(create=False)
+    assert [note.what for note in books.audit()] == ["create"]
     assert books.verify() == []
     assert books.ingest(delivery(usage=gpu_hours(2))).changed
 

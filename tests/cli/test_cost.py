@@ -3,8 +3,11 @@
 from decimal import Decimal
 from pathlib import Path
 
+import pytest
+
+import apportion
 from tests.cli.conftest import Run
-from tests.cli.tiny import edit
+from tests.cli.tiny import edit, write_tiny
 
 
 def test_all_attempts_together(run: Run, posted: Path) -> None:
@@ -79,3 +82,46 @@ def test_what_was_held_and_used(run: Run, tiny: Path) -> None:
         ("speech", "48", None, None),
         ("_unallocated", "2", None, None),
     ]
+
+
+@pytest.fixture(scope="module")
+def clusters(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """Two clusters with a job 35 each, as Slurm's source names them; one also has a task of job 99036. There are fewer postings than that."""
+    folder = write_tiny(tmp_path_factory.mktemp("clusters"))
+    ids = {"j1,j1": "east/35", "j2.1,j2": "west/99036_7", "j2.2,j2": "west/35"}
+    for old, new in ids.items():
+        edit(folder / "usage/jobs.csv", f"{old},", f"slurm/{new}@1790812800,slurm/{new.partition('_')[0]},")
+    project = apportion.open_project(folder)
+    apportion.ingest(project)
+    apportion.plan(project, "2026-10")
+    apportion.apply(project, "2026-10")
+    project.books.close()
+    return "--project", str(folder)
+
+
+def test_a_job_is_found_by_the_id_that_the_scheduler_writes(run: Run, clusters: tuple[str, str]) -> None:
+    whole = run(*clusters, "cost", "slurm/west/99036", "-o", "json").value()
+    for short in ("99036", "99036_7", "west/99036", "slurm/west/99036_7@1790812800"):
+        assert run(*clusters, "cost", short, "-o", "json").value() == whole
+    assert "error[unknown-job]" in run(*clusters, "cost", "6").err  # not every id that has it at its end
+    shown = run(*clusters, "explain", "99036", "-o", "json").value()
+    assert (shown["kind"], shown["name"]) == ("job", "slurm/west/99036")
+    opened = run(*clusters, "dispute", "open", "99036", "--why", "too much")
+    assert "job slurm/west/99036" in " ".join(opened.out.split())
+
+
+def test_where_several_clusters_have_it_the_commands_are_listed(run: Run, clusters: tuple[str, str]) -> None:
+    refused = run(*clusters, "cost", "35")
+    assert refused.code == 1
+    assert "error[ambiguous-job]: 2 jobs end in '35': slurm/east/35 (2026-10-01), slurm/west/35 (" in refused.err
+    assert "`apportion cost slurm/east/35`, `apportion cost slurm/west/35`" in refused.err
+    assert run(*clusters, "cost", "east/35", "-o", "json").value()["run"] == "slurm/east/35"
+    disputed = run(*clusters, "dispute", "open", "job:35", "--why", "too much")
+    assert "`apportion dispute open job:slurm/west/35 --period 2026-10 --why TEXT`" in disputed.err
+    assert "`apportion explain job:slurm/west/35 --period 2026-10`" in run(*clusters, "explain", "job:35").err
+
+
+def test_a_postings_number_comes_before_a_schedulers_id(run: Run, clusters: tuple[str, str]) -> None:
+    posting = run(*clusters, "explain", "35", "-o", "json").value()
+    assert (posting["kind"], posting["name"]) == ("posting", "35")
+    assert posting["also"] == ["job:slurm/east/35", "job:slurm/west/35"]

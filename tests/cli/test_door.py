@@ -1,6 +1,5 @@
 """The door: help, versions, typos, streams and exit codes, before any project is opened."""
 
-import subprocess
 import sys
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from apportion import __version__
 from apportion.cli import main as door
 from apportion.errors import ApportionError, InvariantError
+from tests import processes
 from tests.cli.conftest import Run
 
 VERBS = (  # noqa: SIM905 - reads as typed
@@ -123,12 +123,10 @@ def test_split_answers_in_json_and_by_exit_code(run: Run) -> None:
     assert run("split", "no-such-file.json").err.startswith("error[unreadable-file]")
 
 
-def piped(arguments: list[str], given: bytes) -> "subprocess.CompletedProcess[bytes]":
-    return subprocess.run(
+def piped(arguments: list[str], given: bytes) -> processes.CompletedProcess[bytes]:
+    return processes.run(
         [sys.executable, "-c", "from apportion.cli.main import main; main()", *arguments],
         input=given,
-        capture_output=True,
-        check=False,
     )
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from apportion.errors import ProjectError
-from apportion.model.times import Period
+from apportion.model.times import Period, instant_text
 from apportion.verbs.periods import one
+from apportion.verbs.project import open_project
 from tests.cli.conftest import Run
 from tests.cli.tiny import edit
 
@@ -104,6 +105,16 @@ def test_nothing_was_read_planned_or_posted_yet(run: Run, tiny: Path) -> None:
 def test_a_month_without_a_bill_names_those_that_have_one(run: Run, posted: Path) -> None:
     assert "bills are there for 2026-10" in said(run, "--project", posted, "plan", "--period", "2026-11")
     assert "posted: 2026-10" in said(run, "--project", posted, "report", "showback", "--period", "2026-Q3")
+
+
+@pytest.mark.parametrize("verb", [("report", "showback"), ("statement", "vision")])
+def test_what_was_posted_later_than_asked_about_is_said_to_be(run: Run, posted: Path, verb: tuple[str, str]) -> None:
+    text = said(run, "--project", posted, *verb, "--period", "2026-10", "--as-of", "2020-01-01")
+    first = open_project(posted).books.runs()[0].posted_s
+    assert (
+        f"nothing was posted for 2026-10 by 2020-01-01T23:59:59Z; its first posting is of {instant_text(first)}" in text
+    )
+    assert "posted: 2026-10" not in text
 
 
 def test_an_engine_that_is_not_there_is_refused(run: Run, posted: Path) -> None:

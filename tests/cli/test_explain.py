@@ -122,10 +122,14 @@ def test_a_backup_has_the_same_head(run: Run, posted: Path, tmp_path: Path) -> N
 def test_a_month_posted_by_other_rules_is_not_called_false(
     run: Run, posted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apportion.verbs.ground.RULES", "later")
-    refused = run("--project", posted, "explain", "vision")
+    """What is posted is told; what would have to be computed again is refused."""
+    for module in ("ground", "explain", "explaining.kept"):
+        monkeypatch.setattr(f"apportion.verbs.{module}.RULES", "later")
+    told = run("--project", posted, "explain", "vision")
+    assert f"posted by rules {RULES} of the engine and told from the charges kept then" in told.out
+    refused = run("--project", posted, "report", "fairness")
     assert refused.code == 1
-    said = f"error[engine-changed]: 2026-10 was posted by the rules of engine {RULES}; this release has later"
+    said = f"error[engine-changed]: 2026-10 was posted by rules {RULES} of the engine; this release has later"
     assert said in refused.err
 
 

@@ -3,13 +3,13 @@
 import csv
 import io
 import os
-import subprocess
 import sys
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from tests import processes
 from tests.cli.conftest import Run
 from tests.cli.tiny import edit
 
@@ -151,7 +151,8 @@ def test_a_run_id_posts_once_and_is_refused_for_another_plan(run: Run, tiny: Pat
     run(*at, "ingest")
     run(*at, "plan")
     assert run(*at, "apply", "--run-id", "mine", "-o", "json").value() | {"head": "", "digest": "", "entries": 0} == {
-        "run_id": "mine", "posted": True, "period": "2026-10", "booked": "2026-10", "head": "", "digest": "", "entries": 0,
+        "run_id": "mine", "posted": True, "period": "2026-10", "booked": "2026-10", "head": "", "digest": "", "entries": 0, "findings": [],
+        "followed": [],
     }  # fmt: skip
     assert run(*at, "apply", "--run-id", "mine", "-o", "json").value()["posted"] is False
     edit(tiny / "policy.yaml", "idle: central", "idle: proportional")
@@ -186,7 +187,7 @@ def test_piping_into_head_is_quiet(posted: Path) -> None:
     script = (
         f"{sys.executable} -c 'from apportion.cli.main import main; main()' --project {posted} report trend | head -n 1"
     )
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    done = processes.run(["bash", "-c", script], text=True, check=True)
     assert done.stdout.startswith("The bills come to 270.00 USD")
     assert "Traceback" not in done.stderr
     assert "\x1b" not in done.stdout
@@ -212,9 +213,7 @@ def in_terminal(command: list[str], changes: dict[str, str]) -> str:
     pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
     mine, theirs = pty.openpty()
     clean = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
-    process = subprocess.Popen(
-        command, stdout=theirs, stderr=subprocess.DEVNULL, env=clean | {"TERM": "xterm"} | changes
-    )
+    process = processes.Process(command, stdout=theirs, env=clean | {"TERM": "xterm"} | changes)
     os.close(theirs)
     parts = []
     while True:

@@ -206,7 +206,7 @@ def test_what_waits_is_told(project: Project, run: Run) -> None:
     post(project, "2026-10")
     owes(project.folder, "2026-09", {"vision": "55", "speech": "40"})
     apportion.ingest(project)
-    found = run(*at, "check", "-o", "json").value()["findings"]
+    found = run(*at, "check", "-o", "json").value()["checks"]
     (waits,) = [row for row in found if row["what"] == "corrections"]
     assert waits["text"] == (
         "2026-09 is closed, and a correction of it waits (cost lines (cloud)): 1 owner: 1 to change; -5.00 USD in total."

@@ -1,6 +1,5 @@
 """The chart as Helm renders it: objects, and the pods among them."""
 
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -8,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+
+from tests import processes
 
 ROOT = Path(__file__).resolve().parents[2]
 CHART = ROOT / "deploy/helm/apportion"
@@ -18,8 +19,8 @@ VALUES = {path.stem: path for path in sorted((Path(__file__).parent / "values").
 Thing = Mapping[str, Any]
 
 
-def helm(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([HELM, *words], capture_output=True, text=True, check=False)
+def helm(*words: str) -> processes.CompletedProcess[str]:
+    return processes.run([HELM, *words], text=True)
 
 
 def asked(values: str, *more: str) -> tuple[str, ...]:

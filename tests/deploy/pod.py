@@ -8,12 +8,12 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests import processes
 from tests.deploy.chart import ROOT, Thing
 from tests.deploy.dockerfile import instructions
 
@@ -27,9 +27,7 @@ def why_not() -> str:
         return "no mount namespaces: only root may make them, with util-linux"
     if not all(place.stat().st_mode & 0o005 == 0o005 for place in PROGRAMS):
         return "no mount namespaces: the pods' user may not read this environment"
-    done = subprocess.run(
-        ["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False
-    )
+    done = processes.run(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"])
     return "no mount namespaces: they are forbidden here" if done.returncode else ""
 
 
@@ -42,7 +40,7 @@ class Kubelet:
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     beside: tuple[Path, ...] = ()
 
-    def start(self, pod: Thing, *instead: str) -> "subprocess.Popen[str]":
+    def start(self, pod: Thing, *instead: str) -> processes.Process[str]:
         """The pod's only container, or another command in its place."""
         (container,) = pod["spec"]["containers"]
         root = self.folder / "root"
@@ -55,11 +53,11 @@ class Kubelet:
         inside = f"cd {container.get('workingDir', '/')} && exec {shlex.join(words)}"
         as_user = f"setpriv --reuid={who['runAsUser']} --regid={who['runAsGroup']} --groups={who['fsGroup']} --bounding-set=-all --no-new-privs"
         lines += [f"mount -o remount,ro {root}", f"exec chroot {root} {as_user} sh -c {shlex.quote(inside)}"]
-        return subprocess.Popen(
+        return processes.Process(
             ["unshare", "--mount", "--propagation", "private", "sh", "-c", "\n".join(lines)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
+            stdout=processes.PIPE,
+            stderr=processes.STDOUT,
+            stdin=processes.DEVNULL,
             text=True,
         )
 
@@ -105,8 +103,11 @@ class Kubelet:
                 return Path(path)
             case {"configMap": {"name": name}}:
                 return self.files(volume["name"], self.configs[name], 0o644, group)
-            case {"secret": {"secretName": name, "items": items}}:
-                texts = {item["path"]: self.secrets[name][item["key"]] for item in items}
+            case {"secret": {"secretName": name}}:
+                items = volume["secret"].get("items")
+                texts = (
+                    {item["path"]: self.secrets[name][item["key"]] for item in items} if items else self.secrets[name]
+                )
                 return self.files(volume["name"], texts, volume["secret"]["defaultMode"], group)
         kept = volume.get("persistentVolumeClaim", {}).get("claimName", "")
         place = self.folder / (f"claim-{kept}" if kept else f"empty-{volume['name']}")

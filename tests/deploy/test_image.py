@@ -3,7 +3,6 @@
 import fnmatch
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 import zipfile
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import processes
 from tests.deploy.chart import ROOT, rendered
 from tests.deploy.chart import pods as pods_of
 from tests.deploy.dockerfile import stages
@@ -27,13 +27,13 @@ def words(kind: str, stage: str) -> list[str]:
 
 
 def test_hadolint_finds_nothing_to_say() -> None:
-    done = subprocess.run([BIN / "hadolint", DOCKERFILE], capture_output=True, text=True, check=False)
+    done = processes.run([BIN / "hadolint", DOCKERFILE], text=True)
     assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_hadolint_would(tmp_path: Path) -> None:
     (tmp_path / "Dockerfile").write_text(DOCKERFILE.read_text("utf-8").replace("python:${PYTHON}", "python:latest"))
-    assert subprocess.run([BIN / "hadolint", tmp_path / "Dockerfile"], capture_output=True, check=False).returncode
+    assert processes.run([BIN / "hadolint", tmp_path / "Dockerfile"]).returncode
 
 
 def test_the_last_stage_is_nobody_and_stops_when_told() -> None:
@@ -145,9 +145,7 @@ def test_what_is_copied_is_enough_for_the_whole_wheel(tmp_path: Path) -> None:
         "--python",
         sys.executable,
     ]
-    done = subprocess.run(
-        [*command, "--out-dir", tmp_path / "dist", tmp_path / "build"], capture_output=True, text=True, check=False
-    )
+    done = processes.run([*command, "--out-dir", tmp_path / "dist", tmp_path / "build"], text=True)
     assert done.returncode == 0, done.stderr
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     held = set(zipfile.ZipFile(wheel).namelist())

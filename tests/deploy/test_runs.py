@@ -16,13 +16,14 @@ from tests.books import postgres
 from tests.clouds import s3_server
 from tests.deploy.chart import ROOT, Thing, one, pod_of, rendered
 from tests.deploy.pod import Kubelet, why_not
-from tests.slurm.cluster import free_ports
+from tests.loopback import free_port
+from tests.processes import PATIENCE_S
 
 EXAMPLE = ROOT / "examples/two-teams"
-START_S = 120
 SECRETS = {
     "apportion-db": {"password": "not asked for on a socket"},
     "apportion-store": {"AWS_ACCESS_KEY_ID": "AKIDSTORES", "AWS_SECRET_ACCESS_KEY": "s3-very-secret"},
+    "apportion-certificates": {"ca.crt": "not asked for on a socket"},
     "apportion-names": {"names.key": "a" * 64},
 }
 
@@ -84,7 +85,7 @@ def serving(kubelet: Kubelet, things: tuple[Thing, ...]) -> Iterator[list[str]]:
     finally:
         process.terminate()
         process.stdout.close()
-        process.wait(60)
+        process.wait(PATIENCE_S)
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,9 @@ class Answer:
 
 def answer(port: int, path: str, **headers: str) -> Answer:
     """As soon as it listens."""
-    end = time.monotonic() + START_S
+    end = time.monotonic() + PATIENCE_S
     while True:
-        link = HTTPConnection("127.0.0.1", port, timeout=60)
+        link = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
         try:
             link.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
             found = link.getresponse()
@@ -135,7 +136,7 @@ for folder, below, _ in os.walk("/"):
 def test_on_postgresql_and_an_object_store(tmp_path: Path) -> None:
     if reason := postgres.cannot_start():
         pytest.skip(reason)
-    (port,) = free_ports(1)
+    port = free_port()
     with postgres.server() as socket, s3_server() as store:
         socket.chmod(0o755)  # the pod's user is not the server's
         url = postgres.new_database(socket, "costs")
@@ -163,7 +164,7 @@ def test_on_postgresql_and_an_object_store(tmp_path: Path) -> None:
 
 
 def test_on_a_volume_for_one_person(tmp_path: Path) -> None:
-    (port,) = free_ports(1)
+    port = free_port()
     things = rendered("embedded", "--set", f"server.port={port}", *sources())
     kubelet = Kubelet(tmp_path, configs(things))
     go_round(kubelet, things)
@@ -180,7 +181,7 @@ def test_on_a_volume_for_one_person(tmp_path: Path) -> None:
 
 
 def test_a_probe_fails_where_nobody_answers(tmp_path: Path) -> None:
-    (port,) = free_ports(1)
+    port = free_port()
     things = rendered("embedded", "--set", f"server.port={port}")
     (container,) = in_server(things)["spec"]["containers"]
     code, told = Kubelet(tmp_path, configs(things)).run(

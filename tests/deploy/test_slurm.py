@@ -1,7 +1,6 @@
 """Prolog and epilog: run by a real slurmd, and by hand where everything goes wrong."""
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +10,10 @@ import pytest
 from apportion.sources.agent.looks import Clock
 from apportion.sources.agent.owners import Place, owner_of
 from apportion.sources.agent.procfs import Processes
+from tests import processes
 from tests.deploy.chart import ROOT
-from tests.slurm.cluster import Cluster, free_ports, wait_for, why_not
+from tests.loopback import free_port
+from tests.slurm.cluster import Cluster, wait_for, why_not
 
 SLURM = ROOT / "deploy/slurm"
 NODE, NOBODY = "cpu-1", 65534
@@ -46,7 +47,7 @@ class OneNode(Cluster):
         for name in ("etc", "log", "run", "state", "spool", "dev"):
             (self.folder / name).mkdir(parents=True)
         names = ["ctld", "dbd", "sql", "rest", "a100-1", "a100-2", "h100-1", NODE]
-        self.ports = dict(zip(names, free_ports(len(names)), strict=True))
+        self.ports = {name: free_port() for name in names}
         self.start_munge()
         self.write_settings()
         self.start("slurmctld", "slurmctld", "-D")
@@ -103,9 +104,9 @@ def wait_pid(job: str) -> int:
     return found[0]
 
 
-def call(name: str, folder: Path, **given: str) -> "subprocess.CompletedProcess[str]":
+def call(name: str, folder: Path, **given: str) -> processes.CompletedProcess[str]:
     environment = {"PATH": f"{folder}/bin:{os.environ['PATH']}", "APPORTION_JOBS": str(folder / "jobs"), **given}
-    return subprocess.run([SLURM / f"{name}.sh"], env=environment, capture_output=True, text=True, check=False)
+    return processes.run([SLURM / f"{name}.sh"], env=environment, text=True)
 
 
 JOB = {"SLURM_JOB_ID": "4711", "SLURM_JOB_UID": "1001", "SLURM_CLUSTER_NAME": "lab"}
@@ -154,4 +155,4 @@ def test_an_agent_that_stopped_is_started_and_one_that_runs_is_left_alone(tmp_pa
 @pytest.mark.parametrize("name", ["prolog", "epilog"])
 @pytest.mark.parametrize("shell", ["sh", "bash"])
 def test_any_shell_can_read_it(name: str, shell: str) -> None:
-    assert subprocess.run([shell, "-n", SLURM / f"{name}.sh"], capture_output=True, check=False).stderr == b""
+    assert processes.run([shell, "-n", SLURM / f"{name}.sh"]).stderr == b""

@@ -1,6 +1,7 @@
 """The books' side, in both databases: settled once whoever comes first, kept in a copy, and every change found."""
 
 import multiprocessing
+import os
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from decimal import Decimal
@@ -15,9 +16,11 @@ from apportion.books.shapes import Dispute, DisputeNote, Transfer
 from apportion.books.transfers import transfer_digest
 from apportion.errors import BooksError, InvariantError
 from apportion.model.rows import BILL_DAYS
+from tests import processes
 from tests.books.conftest import Place
 from tests.books.rows import postings, run
 from tests.disputes.writers import settle
+from tests.processes import answers_of
 
 DOUBT = Dispute(
     "2026-10", "posting", "2", ("AWS 2026-10 USD", "ü"), "vision", "USD", Decimal("60.000000001"), False, '{"title": "said"}', "head"
@@ -97,7 +100,7 @@ def test_of_several_who_settle_at_once_one_wins(disputed: Books, made_place: Pla
     ]
     for child in children:
         child.start()
-    said = sorted((answers.get(timeout=120) for _ in children), key=lambda word: word != "dispute-settled")
+    said = sorted(answers_of(answers, children), key=lambda word: word != "dispute-settled")
     for child in children:
         child.join()
         child.close()
@@ -106,6 +109,22 @@ def test_of_several_who_settle_at_once_one_wins(disputed: Books, made_place: Pla
     assert said[2] == disputed.dispute(1).status
     assert len(disputed.transfers()) == len(disputed.runs("credit")) == (said[2] == "credited")
     assert disputed.verify() == []
+
+
+def test_a_process_that_never_answers_is_told_with_how_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = multiprocessing.get_context("forkserver")
+    answers: multiprocessing.Queue[str] = context.Queue()
+    children = [context.Process(target=answers.put, args=("here",)), context.Process(target=os._exit, args=(7,))]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+    monkeypatch.setattr(processes, "PATIENCE_S", 1)
+    with pytest.raises(
+        AssertionError, match=r"1 of 2 processes answered, with \['here'\]: .* ended with 0, .* ended with 7"
+    ):
+        answers_of(answers, children)
+    answers.close()
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,9 @@ def test_an_attempt_of_a_job_becomes_anothers(jobs: Project) -> None:
 
 def test_both_sides_statements_show_what_was_moved(jobs: Project) -> None:
     apportion.settle(jobs, opened(jobs, "job:j2.1"), reclass("vision"))
-    gone, come = (statements(jobs, Wanted(OCTOBER, owner=team))[0].adjustments for team in ("speech", "vision"))
-    assert {(one.side, one.other, one.why) for one in gone} == {("received", "vision", "the label was wrong")}
-    assert {(one.side, one.other, one.why) for one in come} == {("given", "speech//bob", "the label was wrong")}
+    gone, come = (statements(jobs, Wanted(OCTOBER, owner=team))[0].moves or () for team in ("speech", "vision"))
+    assert {(one.side, one.other, one.why) for one in gone} == {("out", "vision", "the label was wrong")}
+    assert {(one.side, one.other, one.why) for one in come} == {("in", "speech//bob", "the label was wrong")}
     assert sum(one.amount for one in gone) == -sum(one.amount for one in come) == -2000
 
 

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import apportion
 from apportion.errors import ApportionError
 from apportion.verbs.enforcing.planning import Plan
 from apportion.verbs.project import Project
+from tests import processes
 from tests.enforce.world import TODAY, make, with_quota
 from tests.slurm.cluster import Cluster, wait_for, why_not
 
@@ -109,7 +109,6 @@ def wait_queue(cluster: Cluster, job: str, *said: str) -> None:
     wait_for(
         f"job {job} to be {said}",
         lambda: cluster.ask("squeue", "-h", "-j", job, "-o", "%T %r").split() == list(said),
-        40,
     )
 
 
@@ -137,7 +136,7 @@ def test_held_started_and_put_back(found: Cluster, project: Project) -> None:
     wait_queue(found, long, "RUNNING", "None")
     assert "of QOS apportion-vision would be left without it" in " ".join(apportion.undo_enforcement(project).warnings)
     found.ask("scancel", long, other)
-    wait_for("the queue to be empty", lambda: not found.ask("squeue", "-h").strip(), 40)
+    wait_for("the queue to be empty", lambda: not found.ask("squeue", "-h").strip())
     put_back(project)
     assert everything(found) == before
     assert not apportion.undo_enforcement(project).changes
@@ -224,12 +223,10 @@ def test_the_filter_refuses_at_submission_and_says_why(found: Cluster) -> None:
     words = ["sbatch", "--parsable", "-o", "/dev/null", "-A", "vision", "-p", "a100", "--wrap", "sleep 60"]
     try:
         refused, taken = (
-            subprocess.run(
+            processes.run(
                 [*words, f"--gres=gpu:{gpus}", "-t", minutes],
                 env=found.environment,
-                capture_output=True,
                 text=True,
-                check=False,
             )
             for gpus, minutes in (("a100:4", "1500"), ("1", "5"))
         )

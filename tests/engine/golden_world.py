@@ -12,7 +12,7 @@ import pyarrow as pa
 from apportion.engine.plan import Plan, World
 from apportion.model.meters import METERS, to_base
 from apportion.model.money import plain
-from apportion.model.rows import FOCUS_NUMBERS, FOCUS_TEXT, TABLES
+from apportion.model.rows import FOCUS_NUMBERS, FOCUS_TEXT, TABLES, set_of_labels
 from apportion.model.times import Period, parse_instant
 from apportion.policy.document import Policy
 from apportion.policy.load import load_policy
@@ -40,7 +40,8 @@ def labels_of(text: str) -> list[tuple[str, str]]:
 
 
 def spans(row: Row) -> dict[str, object]:
-    return {"source": "golden", "start_s": second(row["start"]), "end_s": second(row["end"])}
+    source = {"source": row.get("source") or "golden", "start_s": second(row["start"]), "end_s": second(row["end"])}
+    return source | {name: row[name] for name in ("cluster",) if row.get(name)}
 
 
 def base(row: Row, column: str) -> int | None:
@@ -57,7 +58,7 @@ def cost_lines(rows: list[Row], period: Period, zone: ZoneInfo) -> Iterator[dict
             "ChargeCategory": "Usage",
             "ServiceName": "EC2",
         }
-        given: dict[str, object] = {name: row[name] for name in FOCUS_TEXT if row.get(name)}
+        given: dict[str, object] = {name: row[name] for name in (*FOCUS_TEXT, "line_type") if row.get(name)}
         given |= {name: Decimal(row[name]) for name in FOCUS_NUMBERS if row.get(name)}
         given |= {"EffectiveCost": Decimal(row["amount"])} if row["amount"] else {}
         yield (
@@ -84,7 +85,8 @@ def usage(rows: list[Row]) -> Iterator[dict[str, object]]:
             "resource": row.get("resource") or "n1",
             "meter": row.get("meter") or "gpu",
         }
-        yield spans(row) | what | {"allocated": base(row, "allocated"), "used": base(row, "used")}
+        own = {"label_set": set_of_labels(labels_of(row["labels"]))} if row.get("labels") else {}
+        yield spans(row) | what | own | {"allocated": base(row, "allocated"), "used": base(row, "used")}
 
 
 def capacity(rows: list[Row]) -> Iterator[dict[str, object]]:
@@ -106,7 +108,8 @@ def workloads(folder: Path) -> Iterator[dict[str, object]]:
     for row in rows_of(folder / "workloads.csv") or told:
         name = row["workload"]
         what = {"workload": name, "run": name, "outcome": row.get("outcome") or "completed"}
-        yield what | {"source": "golden", "start_s": 0, "end_s": 0, "labels": labels_of(row["labels"])}
+        own = {"label_set": set_of_labels(labels_of(row["labels"]))} if row.get("own") else {}
+        yield what | own | {"source": "golden", "start_s": 0, "end_s": 0, "labels": labels_of(row["labels"])}
 
 
 def rates(rows: list[Row]) -> Iterator[dict[str, object]]:
@@ -136,7 +139,8 @@ def read_world(folder: Path) -> World:
     }
     tables = {name: pa.Table.from_pylist(list(found), schema=TABLES[name]) for name, found in rows.items()}
     previous = {row["team"]: Decimal(row["amount"]) for row in rows_of(folder / "previous.csv")}
-    return World(period, policy, **tables, previous=previous)
+    nodes = frozenset(row["node"] for row in rows_of(folder / "nodes.csv"))
+    return World(period, policy, **tables, previous=previous, nodes=nodes)
 
 
 def read_expected(folder: Path) -> list[Row]:

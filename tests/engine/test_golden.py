@@ -2,6 +2,7 @@
 
 import csv
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from apportion.engine.backend import Backend
 from apportion.engine.plan import make_plan
 from apportion.errors import ApportionError
-from tests.engine.golden_world import CASES, EXPECTED, GOLDEN, Row, found_postings, read_expected, read_world
+from apportion.model.money import plain
+from tests.engine.golden_world import CASES, EXPECTED, GOLDEN, Row, found_postings, read_expected, read_world, rows_of
 
 TREATMENTS = Path(__file__).parents[2] / "docs/reference/treatments.md"
 
@@ -32,6 +34,21 @@ def test_postings_are_those_worked_out_by_hand(case: str, backend: Backend, upda
     assert in_order(found) == in_order(read_expected(folder))
     listed = folder / "problems.txt"
     assert [problem.code for problem in plan.problems] == (listed.read_text().split() if listed.exists() else [])
+    told = {problem.code for problem in plan.problems}  # a problem is told among the findings, too
+    assert {finding.code for finding in plan.findings} <= told or (folder / "findings.csv").exists()
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if (GOLDEN / case / "findings.csv").exists()])
+def test_findings_are_those_counted_by_hand(case: str, backend: Backend) -> None:
+    expected = rows_of(GOLDEN / case / "findings.csv")
+    found = make_plan(read_world(GOLDEN / case), backend).findings
+    told = [{name: said(getattr(finding, name)) for name in row} for finding, row in zip(found, expected, strict=True)]
+    assert told == expected
+    assert all(finding.message and finding.remedy for finding in found)
+
+
+def said(value: object) -> str:
+    return plain(value) if isinstance(value, Decimal) else str(value)
 
 
 def write(path: Path, rows: list[Row], columns: tuple[str, ...]) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import random
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +18,7 @@ from apportion.engine.plan import World, make_plan
 from apportion.model.rows import TABLES
 from apportion.model.times import parse_period
 from apportion.policy.load import load_policy
+from tests import processes
 from tests.engine.golden_world import GOLDEN, read_world
 from tests.property.worlds import world as random_world
 
@@ -72,10 +72,9 @@ def digests() -> str:
 )
 def test_hash_seed_time_zone_and_locale_do_not_count(environment: dict[str, str]) -> None:
     known = {key: value for key, value in os.environ.items() if key not in ("TZ", "LC_ALL", "PYTHONHASHSEED")}
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, __file__],
         env={**known, **environment, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
         text=True,
         check=True,
     )

@@ -1,7 +1,8 @@
 """DuckDB draws a bar of its progress on stdout where Python has no main file, as in workers and notebooks. Ours does not: something reads that."""
 
-import subprocess
 import sys
+
+from tests import processes
 
 ASKED = "select current_setting('enable_progress_bar')"
 SCRIPT = f"""
@@ -15,5 +16,5 @@ print(query("{ASKED} as said", pyarrow.table({{"row": [1]}}))["said"][0])
 
 
 def test_no_bar_is_drawn_where_one_would_be() -> None:
-    said = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+    said = processes.run([sys.executable, "-c", SCRIPT], text=True, check=True)
     assert said.stdout.split() == ["True", "False", "False"]

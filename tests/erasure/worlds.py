@@ -31,6 +31,7 @@ POLICY = """\
 policy: small
 effective: 2026-01-01
 currency: USD
+findings: {bound: 100}
 time_zone: UTC
 close: {unowned: 100}
 teams: {vision: {cost_centre: "1"}, speech: {cost_centre: "2"}}
@@ -69,7 +70,7 @@ def jobs(month: str, hours: int = 1) -> Delivery:
         held.append(("slurm", job, "gpu", "n1", start, start + 3600 * (hours + number), GPU, None))
     rows: dict[str, tuple[pa.Schema, list[tuple[Any, ...]]]] = {"workloads": (WORKLOADS, told), "usage": (USAGE, held)}
     tables = {
-        name: pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in some], schema)
+        name: pa.Table.from_pylist([dict(zip(schema.names, row, strict=False)) for row in some], schema)
         for name, (schema, some) in rows.items()
     }
     first = next(iter(USERS[month]))

@@ -9,6 +9,7 @@ import importlib
 import os
 import sys
 import time
+import traceback
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
@@ -52,14 +53,22 @@ def act(story: str, stage: Stage) -> int:
     try:
         STORIES[story](stage)
     except BooksError as error:
-        return REFUSED if error.code in ("database-failed", "warehouse-failed") else BROKE
+        return REFUSED if error.code in ("database-failed", "warehouse-failed") else broke()
     except UnheardError:
         return UNHEARD
     except OSError:
         return REFUSED  # which the command line says in words
     except ProjectError as error:
-        return REFUSED if isinstance(error.__cause__, OSError) else BROKE
+        return REFUSED if isinstance(error.__cause__, OSError) else broke()
+    except Exception:  # noqa: BLE001 - whatever it was, the test must hear of it
+        return broke()
     return DONE
+
+
+def broke() -> int:
+    """Its words are shown where the test fails."""
+    traceback.print_exc()
+    return BROKE
 
 
 def main() -> None:

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -13,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import processes
 from tests.faults.story import Stage
+from tests.processes import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 CALLS = ("pwrite64", "write", "fsync", "fdatasync", "ftruncate", "unlink", "rename", "mkdir", "openat", "sendto")
 LINE = re.compile(r"(?P<pid>\d+) +(?P<call>\w+)\((?P<rest>.*)")
-PATIENCE_S = 120
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,7 @@ def cannot_trace() -> str:
     """Why there will be no faults, or nothing."""
     if not shutil.which("strace"):
         return "no strace is installed"
-    tried = subprocess.run(
-        ["strace", "-f", "-qq", "-e", "trace=none", "true"], capture_output=True, text=True, check=False
-    )
+    tried = processes.run(["strace", "-f", "-qq", "-e", "trace=none", "true"], text=True)
     return "" if tried.returncode == 0 else f"strace may not trace here: {tried.stderr.strip()[:100]}"
 
 
@@ -73,8 +71,8 @@ class Actors:
             "PYTHONHASHSEED": "0",
         }
         command = [sys.executable, "-m", "tests.faults.actor"]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT
+        self.process = processes.Process(
+            command, stdin=processes.PIPE, stdout=processes.PIPE, text=True, env=environment, cwd=ROOT
         )
         assert self.answer() == "imported"
 
@@ -108,7 +106,7 @@ class Actors:
         if fault:
             when = f"{fault.number}{'+' if fault.onwards else ''}"
             command += ["-e", f"inject={fault.call}:{fault.what}:when={when}"]
-        with subprocess.Popen(command, stderr=subprocess.PIPE) as tracer:
+        with processes.Process(command, stderr=processes.PIPE) as tracer:
             wait_until(lambda: is_traced(child) or tracer.poll() is not None)
             (stage.folder / "go").touch()
             code = int(self.answer())

@@ -3,7 +3,6 @@
 import collections
 import hashlib
 import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from apportion.books.open import open_books
 from apportion.errors import BooksError
 from apportion.model.delivery import Delivery
+from tests import processes
 from tests.books.rows import MONTH, delivery, run, usage
 from tests.faults.actor import BROKE, DONE, REFUSED, UNHEARD
 from tests.faults.conftest import NewStage
@@ -55,13 +55,11 @@ def test_an_error_from_some_call_on_is_refused_in_words(
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     disk = tmp_path / "disk"
     disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)], capture_output=True, text=True, check=False
-    )
+    mounted = processes.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)], text=True)
     if os.geteuid() or mounted.returncode:
         pytest.skip(f"no tmpfs can be mounted here: {mounted.stderr.strip()[:100]}")
     yield disk
-    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+    processes.run(["umount", "--lazy", str(disk)], check=True)
 
 
 def month(number: int) -> Delivery:
@@ -82,7 +80,7 @@ def test_a_really_full_disk(small_disk: Path) -> None:
         assert fitted > 0
         assert books.scan("usage").num_rows == 3000 * fitted
         assert books.verify() == []
-        subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+        processes.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
         assert books.ingest(month(fitted)).changed
         books.post(run(books, [("vision", "1")], "1"))
         assert books.verify(books.head()) == []

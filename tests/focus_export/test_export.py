@@ -1,7 +1,6 @@
 """What is exported: the ledger to the last digit, the same bytes again, and nothing by halves."""
 
 import json
-import subprocess
 import sys
 from decimal import Decimal
 from hashlib import sha256
@@ -16,6 +15,7 @@ from apportion.errors import BooksError
 from apportion.render.focus.owners import resource_id, resource_name, tags
 from apportion.verbs.focus import Form, export_focus
 from apportion.verbs.project import Project
+from tests import processes
 from tests.focus_export import rules, world
 
 MONTH = "2026-10"
@@ -159,7 +159,7 @@ def test_a_full_disk_leaves_what_was_there(settled: Project, tmp_path: Path) -> 
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({bytes_left}, {bytes_left}))\n"
         f"export_focus(project, {MONTH!r}, Path({str(tmp_path)!r}), Form('csv'))\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = processes.run([sys.executable, "-c", script], text=True)
     assert done.returncode
     assert "File too large" in done.stderr
     assert digests(tmp_path / MONTH) == before

@@ -155,7 +155,7 @@ def test_a_missing_rate_refuses_the_plan_and_check_says_so(folder: Path) -> None
     with pytest.raises(PolicyError, match="has no rate from GBP to USD") as refused:
         plan(project, "2026-10")
     assert refused.value.code == "no-rate"
-    assert any("no-rate" in finding.text for finding in check(project).findings)
+    assert any("no-rate" in finding.text for finding in check(project).checks)
 
 
 def test_bills_that_were_posted_in_their_own_currency_move_to_the_policy_s(folder: Path) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from ruamel.yaml import YAML
 
 import apportion
 from apportion.render.comment import MARK
+from tests import processes
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "deploy/github"
@@ -43,19 +43,17 @@ class Runner:
     folder: Path
     given: dict[str, str]
 
-    def act(self) -> "subprocess.CompletedProcess[str]":
+    def act(self) -> processes.CompletedProcess[str]:
         """The step that compares, as the runner would start it."""
         step = read("whatif/action.yml")["runs"]["steps"][1]
         environment = {name: resolved(str(value), self.given) for name, value in step["env"].items()}
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
         own = {"RUNNER_TEMP": str(self.folder), "GITHUB_ACTION_PATH": str(FOLDER / "whatif"), "KEPT": str(self.folder)}
-        return subprocess.run(
+        return processes.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
             cwd=self.folder,
             env={**os.environ, **environment, **own, "PATH": path},
-            capture_output=True,
             text=True,
-            check=False,
         )
 
     def propose(self, text: str, *pages: list[dict[str, Any]]) -> None:
@@ -131,20 +129,44 @@ def test_books_come_from_a_backup(runner: Runner) -> None:
     assert "117.50 USD of 2026-10 would move" in runner.sent[1]
 
 
+def test_what_one_workflow_keeps_of_the_books_is_what_the_other_fetches(runner: Runner) -> None:
+    """The step that backs up runs as it stands, and its file is what the action is given."""
+    (made, kept) = read("books.yml")["jobs"]["backup"]["steps"]
+    path = f"{runner.folder / 'apportion/bin'}:{os.environ['PATH']}"
+    environment = {"PROJECT": str(runner.folder / "project"), "RUNNER_TEMP": str(runner.folder), "PATH": path}
+    for _ in range(2):  # a runner of one's own keeps what the run before left
+        done = processes.run(
+            ["bash", "-eo", "pipefail", "-c", made["run"]], env={**os.environ, **environment}, text=True
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    fetched = next(step for job in read("policy.yml")["jobs"].values() for step in job["steps"] if "run" in step)["run"]
+    assert f"--name {kept['with']['name']} " in fetched
+    assert "--workflow books.yml " in fetched
+    backup = resolved(kept["with"]["path"], {"runner.temp": str(runner.folder)})
+    (asked,) = re.findall(r"backup: .*/(\S+)", (FOLDER / "policy.yml").read_text("utf-8"))
+    assert Path(backup).name == asked
+    (runner.folder / "project/.apportion").rename(runner.folder / "gone")
+    runner.given["inputs.backup"] = backup
+    runner.propose(policy(runner).replace("idle: central", "idle: proportional"))
+    assert runner.act().returncode == 0
+    assert "117.50 USD of 2026-10 would move" in runner.sent[1]
+
+
 def steps() -> Iterator[dict[str, Any]]:
     yield from read("whatif/action.yml")["runs"]["steps"]
-    for job in read("policy.yml")["jobs"].values():
-        yield from job["steps"]
+    for name in ("policy.yml", "books.yml"):
+        for job in read(name)["jobs"].values():
+            yield from job["steps"]
 
 
 def test_nothing_that_others_write_is_part_of_a_script_and_every_foreign_action_is_pinned() -> None:
     for step in steps():
         assert "${{" not in step.get("run", "")
         if "uses" in step and not step["uses"].startswith("./"):
-            assert re.fullmatch(r"actions/checkout@[0-9a-f]{40}", step["uses"])
+            assert re.fullmatch(r"actions/(checkout|upload-artifact)@[0-9a-f]{40}", step["uses"])
         if "run" in step:
             assert step["shell"] == "bash"
-            assert subprocess.run(["bash", "-n", "-c", step["run"]], check=False).returncode == 0
+            assert processes.run(["bash", "-n", "-c", step["run"]]).returncode == 0
 
 
 def test_the_workflow_may_do_little_and_runs_nothing_of_a_fork() -> None:

@@ -1,7 +1,6 @@
 """The dashboards as they are written, a Prometheus that has what the exporter wrote, and the ledger in PostgreSQL with its views."""
 
 import json
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from apportion.books.open import restore
 from apportion.integrations.grafana.files import files
 from apportion.verbs.project import Project
+from tests import processes
 from tests.books import postgres
 from tests.books.conftest import postgres_socket
 from tests.metrics.scraping import at, make, told
@@ -41,7 +41,7 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> Json:
     program = INSTALLED / "node_modules/ts-json-schema-generator/bin/ts-json-schema-generator.js"
     options = ("--no-type-check", "--additional-properties", "--expose", "none", "--type", "Checked")
     given = ("--tsconfig", HERE / "tsconfig.json", "--path", HERE / "checked.ts", "-o", to)
-    subprocess.run(["node", program, *options, *given], check=True, capture_output=True, text=True)
+    processes.run(["node", program, *options, *given], check=True, text=True)
     made: Json = json.loads(to.read_text("utf-8"))
     return made
 

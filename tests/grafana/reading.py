@@ -8,7 +8,7 @@ from typing import Any
 Json = dict[str, Any]
 CHOSEN = {  # what people may have chosen; a panel that is empty for one of them is fine, for all of them it is not
     "state": ("posted", "estimated"),
-    "team": ("vision", "speech"),
+    "team": ("vision", "speech", "vision|speech"),  # the last one is two of them, as for all
     "pool": ("gpus",),
     "currency": ("USD",),
     "period": ("2026-09", "2026-10"),
@@ -39,7 +39,9 @@ def sent(text: str, chosen: Mapping[str, str]) -> str:
     """A variable that nobody could choose is a mistake."""
 
     def value(found: "re.Match[str]") -> str:
-        own = chosen[found[1] or found[3]]
-        return "'" + own.replace("'", "''") + "'" if found[2] == "sqlstring" else own
+        some = chosen[found[1] or found[3]].split("|")
+        if found[2] == "sqlstring":
+            return ",".join("'" + one.replace("'", "''") + "'" for one in some)
+        return some[0] if len(some) == 1 else f"({'|'.join(some)})"
 
     return VARIABLE.sub(value, text)

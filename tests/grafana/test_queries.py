@@ -1,13 +1,16 @@
 """Every query of every dashboard is parsed and run: on a real Prometheus that has what the exporter wrote, and on a real PostgreSQL with the ledger."""
 
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import promql_parser
 import psycopg
 import pytest
 
+from apportion.integrations.grafana.files import files
 from tests.grafana.conftest import STEP_S, Prometheus
 from tests.grafana.reading import Json, choices, sent, targets
 from tests.metrics.scraping import asked
@@ -16,6 +19,7 @@ EMPTY = {  # panels that have nothing to show of this organisation, and why
     "Which problems do rows have?": "no row of it has a problem",
 }
 NAMES = ("overview", "team", "pool", "finance", "health")
+MONTHLY = re.compile(r"apportion_(month_cost|month_projected_cost|pool_month_price|idle_cost|coverage_ratio)\b")
 LABEL_VALUES = re.compile(r"label_values\((.+), (\w+)\)")
 
 
@@ -28,6 +32,21 @@ def test_every_expression_is_promql(name: str, dashboards: dict[str, Json]) -> N
     for title, target in targets(dashboards[name], "expr"):
         for chosen in choices(target["expr"]):
             assert promql_parser.parse(sent(target["expr"], chosen)) is not None, title
+
+
+@pytest.mark.parametrize("name", ["overview", "team", "pool"])
+def test_a_figure_of_a_month_says_of_which(name: str, dashboards: dict[str, Json]) -> None:
+    """The newest month with usage is October for as long as November has none, whatever day it is."""
+    told = 0
+    for panel in every_panel(dashboards[name]):
+        of_month = [one["expr"] for one in panel["targets"] if MONTHLY.search(one.get("expr", ""))]
+        if panel["type"] == "stat" and of_month:
+            assert re.search(r"by \((pool, )?period\)", of_month[0]), panel["title"]
+            assert panel["options"]["textMode"] == "value_and_name"
+            assert "{{period}}" in panel["targets"][0]["legendFormat"]
+            told += 1
+        assert "running month" not in panel["title"]
+    assert told >= 2
 
 
 def test_what_is_no_promql_is_caught() -> None:
@@ -155,3 +174,29 @@ def test_a_name_with_a_quote_stays_a_name(
 def test_the_reader_of_dashboards_sees_views_alone(ledger: "psycopg.Connection[tuple[Any, ...]]") -> None:
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         ledger.execute(b"SELECT * FROM entries")
+
+
+@pytest.mark.parametrize(("name", "variable"), [("team", "team"), ("pool", "pool")])
+def test_one_several_or_all_may_be_chosen(name: str, variable: str, dashboards: dict[str, Json]) -> None:
+    (told,) = [one for one in dashboards[name]["templating"]["list"] if one["name"] == variable]
+    assert told["multi"] is told["includeAll"] is True
+    for title, target in targets(dashboards[name], "expr"):
+        assert f'="${variable}"' not in target["expr"], title
+    for title, target in targets(dashboards[name], "rawSql"):
+        assert f"= ${{{variable}" not in target["rawSql"], title
+
+
+def test_dashboards_lead_to_the_pages_where_their_address_is_known(dashboards: dict[str, Json]) -> None:
+    known = {
+        Path(path).stem: json.loads(text)
+        for path, text in files("USD", "https://costs.example").items()
+        if path.endswith(".json")
+    }
+    for name in NAMES:
+        (page,) = [one["url"] for one in known[name]["links"] if one["type"] == "link"]
+        assert page.startswith("https://costs.example/")
+        assert [one["type"] for one in dashboards[name]["links"]] == ["dashboards"]
+        assert "${pages}" not in json.dumps(dashboards[name]), "a link to nowhere"
+    links = {panel["title"]: panel["fieldConfig"]["defaults"].get("links") for panel in every_panel(known["overview"])}
+    (link,) = links["Who owes how much?"]
+    assert link["url"] == "${pages}/teams/${__field.labels.team:percentencode}"

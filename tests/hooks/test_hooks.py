@@ -15,6 +15,7 @@ import apportion
 from apportion.books import hooks as books_hooks
 from apportion.books.hooks import EVENTS, News
 from apportion.books.open import restore
+from apportion.cli.main import main
 from apportion.errors import ApportionError
 from apportion.reports.anomaly.found import Anomaly
 from apportion.sources.outside.addresses import is_private
@@ -273,6 +274,28 @@ def test_unknown_events_and_teams_are_refused(project: Project, receiver: Receiv
 def test_a_test_tells_of_nothing(project: Project, receiver: Receiver) -> None:
     hook, secret = add_hook(project, receiver.address)
     assert try_hook(project, hook.id).is_told
-    assert receiver.bodies == [{"event": "webhook.test"}]
+    (body,) = receiver.bodies
+    assert body["event"] == "webhook.test"
+    assert body["id"] == f"webhook.test {hook.id} {body['at']}", (
+        "as every message, so that a receiver's check of them holds"
+    )
     assert is_signed(secret, *receiver.came[0])
     assert set(hook.events) == set(EVENTS)
+
+
+@pytest.mark.parametrize("group", ["webhooks", "notify"])
+def test_a_delivery_that_fails_is_no_success_for_cron(
+    project: Project, receiver: Receiver, group: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_hook(project, receiver.address)
+    project.books.hooks.tell([news("first"), news("second")])
+    receiver.answers = [500]
+    codes = [main_code(project, group, "deliver"), main_code(project, group, "deliver")]
+    assert "0 messages sent, 1 failed" in capsys.readouterr().out
+    assert codes == [1, 0], "the second finds nothing due"
+
+
+def main_code(project: Project, *arguments: str) -> object:
+    with pytest.raises(SystemExit) as done:
+        main(["--project", str(project.folder), *arguments])
+    return done.value.code

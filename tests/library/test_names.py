@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import subprocess
 import sys
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 import apportion as ap
 from apportion.cli.main import COMMANDS
 from apportion.verbs.project import Project
+from tests import processes
 from tests.docs import as_written
 
 NAMES = [command.__name__.rpartition(".")[2] for command in COMMANDS]
@@ -63,9 +63,7 @@ def test_types_and_names_agree() -> None:
 
 def test_importing_it_loads_nothing_heavy() -> None:
     heavy = "{'pyarrow', 'duckdb', 'ibis', 'sqlalchemy', 'pydantic', 'rich'} & set(sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys, apportion; print({heavy})"], capture_output=True, text=True, check=True
-    )
+    done = processes.run([sys.executable, "-c", f"import sys, apportion; print({heavy})"], text=True, check=True)
     assert done.stdout == "set()\n"
 
 

@@ -16,7 +16,7 @@ from apportion.model.meters import METERS
 from apportion.model.rows import COSTS, TABLES
 from apportion.model.times import Interval, Period, zone_named
 from apportion.policy.load import load_policy
-from apportion.verbs.init import Wishes, init
+from apportion.verbs.init import Wishes, init, stanza_of
 from apportion.verbs.plan import compute
 from apportion.verbs.project import open_project
 from apportion.verbs.proposing.cluster import propose_cluster
@@ -185,6 +185,25 @@ def test_what_kube_state_metrics_does_not_tell_is_named_with_its_flag() -> None:
     policy = load_policy(propose(plain).policy)
     assert list(policy.pools) == ["compute", "rest"]
     assert [rule.team for rule in policy.owners] == ["platform", "{k8s.namespace}"]
+
+
+def test_pools_without_capacity_are_shared_by_use() -> None:
+    usage, _ = pods(76)
+    found = propose(Delivery("k", OCTOBER, {name: rows for name, rows in usage.tables.items() if name != "capacity"}))
+    policy = load_policy(found.policy)
+    assert not policy.warnings
+    assert policy.pools["compute"].method == "proportional"
+    assert sentences(found, "capacity") == ["nobody states how much compute has: shared by use"]
+    assert sentences(found, "idle") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"), [("", "proportional"), ("usage", "proportional"), ("slurm", "capacity_rate")]
+)
+def test_a_first_policy_shows_idle_where_a_source_states_capacity(kind: str, method: str, tmp_path: Path) -> None:
+    init(tmp_path, Wishes("mine", Period(2026, 1).first_day, "USD"), [stanza_of(kind)] if kind else [])
+    policy = load_policy((tmp_path / "policy.yaml").read_text("utf-8"))
+    assert (policy.pools["gpu"].method, policy.warnings) == (method, ())
 
 
 def test_without_any_tables_the_policy_is_still_valid() -> None:

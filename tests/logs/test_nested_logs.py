@@ -80,7 +80,7 @@ def read(folder: Path, name: str, **settings: Any) -> Delivery:
 def test_nested_logs_give_what_was_scheduled_whatever_the_format(seed: int, tmp_path: Path) -> None:
     jobs = schedule(seed)
     expected = truth(jobs)
-    making.put(tmp_path / "a.jsonl", "\n".join(json.dumps({"job": job}) for job in jobs))
+    making.put(tmp_path / "a.jsonl", "".join(json.dumps({"job": job}) + "\n" for job in jobs))
     making.put(tmp_path / "b.json", json.dumps([{"job": job} for job in jobs], indent=1))
     making.put(tmp_path / "c.csv", making.csv_text([{"job": json.dumps(job)} for job in jobs]))
     pq.write_table(pa.Table.from_pylist([{"job": job} for job in jobs]), tmp_path / "d.parquet")
@@ -141,6 +141,8 @@ def test_hours_of_gpus_become_gpus(tmp_path: Path) -> None:
     [
         ("kubernetes", "64Gi", 64 * 2**30), ("kubernetes", "2G", 2 * 10**9), ("kubernetes", "1048576", 2**20),
         ("slurm", "4G", 4 * 2**30), ("slurm", "512", 512 * 2**20), ("GB", "3 GiB", 3 * 2**30), (None, "1.5 tib", 3 * 2**39),
+        (None, "17 B", 17), (None, "900KB", 900_000), (None, "900 kB", 900_000), (None, "3 MB", 3 * 10**6), (None, "2 KiB", 2**11), ("B", "17", 17),
+        ("KB", "2", 2000), ("PB", "1", 10**15),
         (None, "4G", None), ("slurm", "4000Mn", None), (None, "many", None), (None, "-1 GB", None),
     ],
 )  # fmt: skip
@@ -149,7 +151,10 @@ def test_amounts_with_their_unit_beside_them(unit: str | None, cell: str, expect
     units = {"units": {"memory": unit}} if unit else {}
     delivery = read(tmp_path, "a.csv", columns={"workload": "job", "start": "start"}, meters={"memory": "mem"}, **units)
     assert [row[-1] for row in seen(delivery)] == ([] if expected is None else [expected])
-    assert bool(delivery.problems) == (expected is None)
+    told = [
+        problem for problem in delivery.problems if problem.code != "unusual-quantity"
+    ]  # a byte of memory is hard to believe
+    assert bool(told) == (expected is None)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Price lists as people keep them."""
 
 import csv
+import gzip
 from fractions import Fraction
 from pathlib import Path
 
@@ -78,11 +79,18 @@ def test_files_of_every_form(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes("\ufeffGPU;Preis\nA100;1,85\n".encode())
     (tmp_path / "b.tsv").write_text("GPU\tprice\nA100\t1.85\n", "utf-8")
     write_xlsx(tmp_path / "c.xlsx", [["GPU", "price"], ["A100", 1.85]])
-    for name in ("a.csv", "b.tsv", "c.xlsx"):
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress((tmp_path / "a.csv").read_bytes()))
+    for name in ("a.csv", "b.tsv", "c.xlsx", "a.csv.gz"):
         assert [told(price) for price in read_prices(tmp_path / name).prices] == [("gpu", "A100", "", Fraction("1.85"))]
     (tmp_path / "d.csv").write_bytes("GPU,price €\nA100,1\n".encode("cp1252"))
+    (tmp_path / "f.csv.gz").write_bytes(gzip.compress(b"0,1\n" * 2**21))
     (tmp_path / "e.xlsx").write_bytes(b"PK\x03\x04 no spreadsheet")
-    for name, code in (("d.csv", "wrong-encoding"), ("e.xlsx", "corrupt-file"), ("no.csv", "unreadable-file")):
+    for name, code in (
+        ("d.csv", "wrong-encoding"),
+        ("e.xlsx", "corrupt-file"),
+        ("no.csv", "unreadable-file"),
+        ("f.csv.gz", "too-large"),
+    ):
         with pytest.raises(InputError) as refused:
             read_prices(tmp_path / name)
         assert refused.value.code == code

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import anyio
 from mcp_types import CallToolResult, Tool
 
 from mcp import Client, StdioServerParameters
+from tests import processes
 
 APPORTION = str(Path(sys.executable).with_name("apportion"))
 Call = tuple[str, dict[str, Any]]
@@ -43,8 +43,8 @@ def text_of(answer: CallToolResult) -> str:
 
 def lines_of(arguments: Sequence[str], messages: Sequence[Mapping[str, Any]], last: int) -> list[str]:
     """What comes out of stdout, raw, until the answer to the message with that id."""
-    with subprocess.Popen(
-        [APPORTION, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=dict(os.environ)
+    with processes.Process(
+        [APPORTION, *arguments], stdin=processes.PIPE, stdout=processes.PIPE, text=True, env=dict(os.environ)
     ) as server:  # fmt: skip
         assert server.stdin
         assert server.stdout

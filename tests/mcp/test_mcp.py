@@ -41,7 +41,12 @@ WRONG: dict[str, Call] = {
     "error[invalid-argument]: hours": ("estimate", {"job": {**JOB, "hours": "two"}}),
     "less than or equal to 1000": ("months", {"limit": 100_000}),
     "hint: write it as team=vision": ("report", {"where": ["vision"]}),
+    "error[invalid-argument]: team: there is no such argument here": ("report", {"team": "vision", "period": MONTH}),
+    "error[invalid-argument]: job.gpu: there is no such argument here": ("estimate", {"job": {**JOB, "gpu": "8"}}),
+    "error[invalid-argument]: owner: it is needed": ("statement", {"period": MONTH}),
+    "error[invalid-period]": ("report", {"period": "October"}),
 }
+NEWEST: list[Call] = [("statement", {"owner": "vision"}), ("what_if", {"prices": ["gpus=+10%"]})]  # no month is named
 WHOLE = ("what_if", "policy")  # for those who see all teams
 FOREIGN: list[Call] = [
     ("explain", {"what": "NAME", "period": MONTH}),
@@ -58,7 +63,7 @@ NOBODY = "quokka"
 
 @pytest.fixture(scope="module")
 def admin(small: Project) -> Told:
-    calls = [*CALLS.values(), *WRONG.values(), ("report", {"period": MONTH, "by": "day", "limit": 3})]
+    calls = [*CALLS.values(), *WRONG.values(), *NEWEST, ("report", {"period": MONTH, "by": "day", "limit": 3})]
     return ask(["--project", str(small.folder), "mcp"], calls)
 
 
@@ -142,6 +147,21 @@ def test_what_is_wrong_is_said_in_words(words: str, admin: Told) -> None:
     assert answer.is_error
     assert answer.content[0].type == "text"
     assert words in answer.content[0].text
+    assert "pydantic" not in answer.content[0].text
+
+
+def test_no_tool_takes_an_argument_that_it_does_not_know(admin: Told) -> None:
+    assert [tool.name for tool in admin.tools if tool.input_schema["additionalProperties"] is not False] == []
+
+
+def test_the_newest_month_is_meant_where_none_is_named(admin: Told) -> None:
+    """As the description says, which no schema may contradict."""
+    for tool in admin.tools:
+        asked = tool.input_schema["properties"].get("period", {}).get("description", "")
+        assert ("period" in tool.input_schema.get("required", ())) == (bool(asked) and "unless given" not in asked)
+    first = len(CALLS) + len(WRONG)
+    for place, (name, _) in enumerate(NEWEST):
+        assert structure(admin.answers[first + place])["answer"] == told(admin, name)["answer"]
 
 
 @pytest.mark.parametrize("name", CALLS)

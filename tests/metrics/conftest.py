@@ -6,6 +6,9 @@ import pytest
 
 from apportion.verbs.project import Project
 from tests.metrics.scraping import make
+from tests.web.patience import patient_scrapes
+
+__all__ = ["patient_scrapes"]
 
 
 @pytest.fixture(scope="session")

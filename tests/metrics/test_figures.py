@@ -1,7 +1,6 @@
 """Metrics say what the reports say: the same sums, the same shares, exactly, until they are written out."""
 
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -24,6 +23,7 @@ from apportion.verbs.prices import Wish, prices
 from apportion.verbs.project import Project, open_project
 from apportion.verbs.quota import quotas
 from apportion.verbs.report import read_record
+from tests import processes
 from tests.metrics.scraping import MONTH, OPENMETRICS
 from tests.prometheus.server import cannot_start
 from tests.web import world
@@ -162,7 +162,7 @@ def test_promtool_finds_nothing_wrong(found: dict[str, Filled], accept: str) -> 
     assert ("openmetrics" in kind) == bool(accept)
     assert text.endswith(b"# EOF\n") == bool(accept)
     if not accept:
-        done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, check=False)
+        done = processes.run(["promtool", "check", "metrics"], input=text)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 

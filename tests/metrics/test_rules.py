@@ -1,7 +1,6 @@
 """Rules as Prometheus takes them: promtool finds nothing wrong with them, and each alert fires on a case and is quiet on a look-alike."""
 
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from ruamel.yaml import YAML
 from apportion.integrations.prometheus.rules import RULES
 from apportion.integrations.writing import written
 from apportion.reports.metrics.families import FAMILIES
+from tests import processes
 from tests.prometheus.server import cannot_start
 
 CASES = Path(__file__).with_name("rules.test.yml")
@@ -34,8 +34,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def promtool(*words: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(["promtool", *words], cwd=folder, capture_output=True, text=True, check=False)
+def promtool(*words: str, folder: Path) -> processes.CompletedProcess[str]:
+    return processes.run(["promtool", *words], cwd=folder, text=True)
 
 
 @needs_promtool

@@ -17,6 +17,7 @@ from apportion.verbs.metrics import collected
 from apportion.verbs.project import Project, open_project
 from apportion.web import metrics as served
 from apportion.web.app import create_app
+from apportion.web.metrics import PATIENCE_S
 from tests.metrics.scraping import MONTH, OPENMETRICS
 from tests.web import world
 from tests.web.conftest import OUR_HOST, clients_at
@@ -34,6 +35,12 @@ Samples = list[tuple[str, dict[str, str], float]]
 @pytest.fixture(scope="module")
 def app(small: Project) -> FastAPI:
     return create_app(small.folder)
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may need longer than a scrape waits; `test_no_scrape_waits_long` is about that."""
+    monkeypatch.setattr(served, "PATIENCE_S", 60)
 
 
 def samples(text: str) -> Samples:
@@ -139,6 +146,27 @@ def test_a_slow_making_is_not_waited_for_twice(
     going.set()
     own.state.scrapes._kept.peek((None, True)).thread.join()
     assert 4321 in {value for name, _, value in of(own, "finance") if name == "apportion_budget_amount"}
+
+
+def test_no_scrape_waits_long_not_even_the_first(
+    small: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It tells the release until there are figures, and what is read from the books whenever somebody asks."""
+    app, going = create_app(world.copied(small, tmp_path / "project").folder), Event()
+
+    def slow(*given: object) -> object:
+        assert going.wait(60)
+        return collected(*given)  # type: ignore[arg-type]
+
+    assert PATIENCE_S < 2
+    monkeypatch.setattr(served, "collected", slow)
+    monkeypatch.setattr(served, "PATIENCE_S", 0.01)
+    assert {name for name, _, _ in of(app, "finance")} == {"apportion_build_info", "apportion_round_timestamp_seconds"}
+    assert {name for name, _, _ in of(app, "viewer")} == {"apportion_build_info"}
+    going.set()
+    for making in (app.state.scrapes._kept.peek(key) for key in ((None, True), (frozenset({"vision"}), False))):
+        making.thread.join()
+    assert "apportion_month_cost" in {name for name, _, _ in of(app, "finance")}
 
 
 def test_a_defect_is_no_figure(small: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def compute_money() -> Decimal:
 
 
 def of_nodes(checked: Checked) -> list[str]:
-    return [f"{one.text}: {one.fix}" for one in checked.findings if one.what == "nodes"]
+    return [f"{one.text}: {one.fix}" for one in checked.checks if one.what == "nodes"]
 
 
 def test_what_is_tied_what_has_no_node_and_what_has_no_money(read: Project) -> None:

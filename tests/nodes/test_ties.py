@@ -21,7 +21,7 @@ def rules(text: str = RULES) -> tuple[NodeRule, ...]:
 
 
 def known(capacity: pa.Table, *others: str) -> Known:
-    return read_known({*capacity["resource"].to_pylist(), *others}, capacity)
+    return read_known({*capacity["resource"].to_pylist(), *others}, capacity, {})
 
 
 def found(ties: Ties) -> list[Tie]:

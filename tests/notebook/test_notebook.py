@@ -1,6 +1,5 @@
 """The tutorial's notebook runs from nothing, shows what it says, and its charts are drawn."""
 
-import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -8,6 +7,7 @@ from xml.etree import ElementTree as ET
 import nbformat
 import pytest
 
+from tests import processes
 from tests.notebook import playing
 
 
@@ -48,5 +48,5 @@ def test_the_code_is_typed(tmp_path: Path) -> None:
         str(playing.ROOT / "pyproject.toml"),
         str(tmp_path / "tutorial.py"),
     ]
-    done = subprocess.run(command, cwd=playing.ROOT, capture_output=True, text=True, check=False)
+    done = processes.run(command, cwd=playing.ROOT, text=True)
     assert done.returncode == 0, done.stdout

@@ -130,7 +130,7 @@ def test_what_fails_is_tried_again_later_and_check_says_so(made: Made, mailbox: 
         (False, f"127.0.0.1:{mailbox.port} refused the mail (451)")
     ]
     assert [one.text.partition(";")[0] for one in failures(project, now)] == ["2 messages wait"]
-    assert "notify mail" in {one.what for one in check(project).findings}
+    assert "notify mail" in {one.what for one in check(project).checks}
     assert deliver(project, now + wait_s(0) - 1) == []
     assert [one.is_told for one in deliver(project, now + wait_s(0))] == [True, True]
     assert [text_of(mail).split()[0] for mail in mailbox.mails] == ["first", "second"]
@@ -223,7 +223,7 @@ def test_a_template_of_the_project_is_used_and_a_wrong_one_is_named(made: Made, 
             deliver(project)
         assert error.value.where.startswith("templates/notify/anomaly.found.txt")
         assert said in error.value.message
-    found = [one for one in check(project).findings if one.what == "notify"]
+    found = [one for one in check(project).checks if one.what == "notify"]
     assert [one.status for one in found] == ["wrong"]
     (folder / "anomaly.found.txt").rename(folder / "anomaly.fund.txt")
     with pytest.raises(ApportionError, match="no event has a template"):

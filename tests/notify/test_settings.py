@@ -52,4 +52,4 @@ def test_a_missing_secret_is_a_failure_that_says_where_it_should_be(made: Made) 
     assert [one.answer for one in try_channels(project)] == [
         "there is no secret at env:CHAT_URL: the environment variable is not set"
     ]
-    assert [one.status for one in check(project).findings if one.what == "notify"] == ["wrong"]
+    assert [one.status for one in check(project).checks if one.what == "notify"] == ["wrong"]

@@ -10,17 +10,19 @@ from pathlib import Path
 import pytest
 
 from tests.property.faults import FAULTS
+from tests.property.faults_of_money import FAULTS_OF_MONEY
 from tests.property.hunt import CAUGHT
 from tests.property.planting import Fault, plant, run_with
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "apportion"
 HUNT, FIRST, LAST = "tests.property.hunt", 1, 60
+ALL = (*FAULTS, *FAULTS_OF_MONEY)
 
 HALF = random.SystemRandom().randrange(2)
 DRAWN = [
     pytest.param(fault, id=fault.name, marks=() if number % 2 == HALF else pytest.mark.long)
-    for number, fault in enumerate(FAULTS)
+    for number, fault in enumerate(ALL)
 ]
 
 ADDS = "def total(numbers):\n    return sum(numbers)\n"
@@ -37,13 +39,13 @@ def test_a_planted_fault_is_caught(fault: Fault, tmp_path: Path) -> None:
 
 def test_without_a_fault_nothing_is_caught(tmp_path: Path) -> None:
     plant(PACKAGE, tmp_path, None)
-    seeds = sorted({fault.seed for fault in FAULTS})
+    seeds = sorted({fault.seed for fault in ALL})
     ran = run_with(tmp_path, HUNT, ["1", "0", "--before", *map(str, seeds)], ROOT)
     assert ran.code == 0, ran.said
 
 
 def test_faults_are_told_apart() -> None:
-    assert len({fault.name for fault in FAULTS}) == len(FAULTS) == len({(fault.module, fault.new) for fault in FAULTS})
+    assert len({fault.name for fault in ALL}) == len(ALL) == len({(fault.module, fault.new) for fault in ALL})
 
 
 @pytest.mark.parametrize(("new", "code"), [("sum(numbers)", 0), ("sum(numbers[1:])", CAUGHT), ("1 / 0", 1)])

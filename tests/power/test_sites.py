@@ -217,7 +217,8 @@ def test_an_hour_without_a_price_is_named(tmp_path: Path) -> None:
         ({"tariff": [{"price": "1", "hours": "7-22:10"}]}, "invalid-setting: .* quarters of an hour"),
         ({"tariff": [{"price": "1", "days": "monday"}]}, "invalid-setting: .* a list of days"),
         ({"tariff": {"prices": "1", "path": "b.csv"}}, "invalid-setting: .* not both"),
-        ({"tariff": {"path": "twice.csv"}}, "rows-overlap: .* speak for 2026-10-25T00:00:00Z.*twice.csv:3.*offset"),
+        ({"tariff": {"path": "twice.csv"}}, "rows-overlap: .* speak for 2026-10-24T00:00:00Z.*twice.csv:3.*offset"),
+        ({"tariff": {"path": "clock.csv"}}, "ambiguous-time: .* comes twice.*clock.csv:2.*offset"),
         ({"tariff": {"path": "b.csv"}}, "missing-columns: .* must give the price in one column"),
         ({"energy": {"modelled": {"idle_watts": {"x*": 5}, "full_watts": 9}}}, "no-weight: .* node n1"),
         ({"energy": {"modelled": {"idle_watts": 5, "full_watts": 9, "utilisation": "60"}}}, "a part of 1"),
@@ -234,7 +235,8 @@ def test_an_hour_without_a_price_is_named(tmp_path: Path) -> None:
 def test_what_is_refused_says_why(changes: dict[str, Any], words: str, tmp_path: Path) -> None:
     write(tmp_path, "b.csv", "start,end,kWh,amount", "2026-10-01,2026-11-01,7000,1234.57")
     write(tmp_path, "less.csv", "node,start,end,kWh", "n1,2026-10-01,2026-11-01,-1")
-    write(tmp_path, "twice.csv", "start,price", "2026-10-25T02:00,1", "2026-10-25T02:00,2")
+    write(tmp_path, "twice.csv", "start,price", "2026-10-24T02:00,1", "2026-10-24T02:00,2")
+    write(tmp_path, "clock.csv", "start,price", "2026-10-25T02:00,1", "2026-10-25T02:00,2")
     write(
         tmp_path, "grid.csv", "region,start,end,g_per_kwh", "DE,2026-10-01,2026-10-05,1", "FR,2026-10-01,2026-10-05,1"
     )

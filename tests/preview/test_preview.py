@@ -176,7 +176,7 @@ def test_rules_that_cannot_be_read_are_told_and_keep_no_statement_back(own: Path
     assert coming(vision).owed is None
     assert "it is not known what this period would come to" in render(vision, "html").decode()
     assert all(render(vision, form) for form in FORMATS)
-    told = next(one for one in apportion.check(project).findings if one.what == "preview")
+    told = next(one for one in apportion.check(project).checks if one.what == "preview")
     assert told.status == "wrong"
     assert "next.yaml:3:11" in told.text
     refused = apportion.close(project, MONTH)
@@ -189,7 +189,7 @@ def test_rules_that_cannot_be_read_are_told_and_keep_no_statement_back(own: Path
 
 def test_a_file_that_is_not_there_is_told(own: Path) -> None:
     (own / "next.yaml").unlink()
-    told = next(one for one in apportion.check(apportion.open_project(own)).findings if one.what == "preview")
+    told = next(one for one in apportion.check(apportion.open_project(own)).checks if one.what == "preview")
     assert (told.status, "[no-policy-file]" in told.text) == ("wrong", True)
 
 
@@ -198,14 +198,14 @@ def test_rules_that_cannot_be_applied_are_told(own: Path) -> None:
     making.put(own / "next.yaml", NEXT.replace("currency: USD", "currency: EUR\nfx: {table: rates.csv}"))
     project = apportion.open_project(own)
     assert coming(made(project)["vision"]).owed is None
-    told = [one for one in apportion.check(project, MONTH).findings if one.what == "preview"]
+    told = [one for one in apportion.check(project, MONTH).checks if one.what == "preview"]
     assert [one.status for one in told] == ["ok", "wrong"]
     assert "[no-rate]" in told[1].text
 
 
 def test_check_says_what_is_shown_and_that_there_is_a_gap(own: Path) -> None:
     making.put(own / "next.yaml", NEXT.replace("2026-12-01", "2027-02-01"))
-    found = [one for one in apportion.check(apportion.open_project(own)).findings if one.what == "preview"]
+    found = [one for one in apportion.check(apportion.open_project(own)).checks if one.what == "preview"]
     assert [one.status for one in found] == ["ok", "note"]
     assert "takes effect on 2027-02-01, and is shown until 2026-11" in found[1].text
 

@@ -12,6 +12,7 @@ from apportion.model.delivery import Delivery
 from apportion.model.meters import GPU
 from apportion.model.times import Interval
 from apportion.sources.prometheus import read
+from apportion.sources.prometheus.clusters import find_clusters
 from apportion.sources.prometheus.probe import probe
 
 T0, STEP, HOUR = 1_790_812_800, 60, 3600
@@ -298,3 +299,48 @@ def test_wrong_settings_are_refused(tmp_path: Path, wrong: dict[str, Any]) -> No
     with pytest.raises(ProjectError) as refused:
         deliver(tmp_path, pod(cpu=1), **wrong)
     assert refused.value.code == "invalid-setting"
+
+
+def two_clusters(**gpus: float) -> list[Line]:
+    """Each has a node n0 of 8 GPUs, and a pod ml/train-0 on it."""
+    lines: list[Line] = []
+    for cluster, held in gpus.items():
+        own = {**POD, "cluster": cluster, "uid": f"uid-{cluster}"}
+        node = {"cluster": cluster, "node": "n0"}
+        lines += pod(own, nvidia_com_gpu=held)
+        lines += [("kube_node_info", node, 1), ("kube_node_status_capacity", {**node, "resource": "nvidia_com_gpu"}, 8)]
+    return lines
+
+
+def test_two_clusters_of_one_server_are_read_apart(tmp_path: Path) -> None:
+    found = deliver(tmp_path, two_clusters(east=4, west=8))
+    held = {
+        (one["cluster"], one["workload"], one["resource"], one["allocated"] // GPU)
+        for one in found.tables["usage"].to_pylist()
+        if one["meter"] == "gpu"
+    }
+    assert held == {("east", "k8s/east/uid-east", "n0", 4), ("west", "k8s/west/uid-west", "n0", 8)}
+    offered = {
+        (one["cluster"], dict(one["labels"])["k8s.cluster"], one["resource"], one["amount"] // GPU)
+        for one in found.tables["capacity"].to_pylist()
+        if one["meter"] == "gpu"
+    }
+    assert offered == {("east", "east", "n0", 8), ("west", "west", "n0", 8)}
+
+
+def test_a_matcher_or_one_name_leaves_the_stanza_s_cluster(tmp_path: Path) -> None:
+    one = [*two_clusters(east=4), *pod({**POD, "pod": "other", "uid": "u1"})]
+    for lines, match in ((two_clusters(east=4, west=8), 'cluster="east"'), (one, "")):
+        found = deliver(tmp_path, lines, match=match)
+        ids = {one["workload"] for one in found.tables["workloads"].to_pylist()}
+        assert "k8s/c/uid-east" in ids
+        assert not [name for name in ids if not name.startswith("k8s/c/")]
+
+
+def test_a_stanza_is_proposed_for_each_cluster(tmp_path: Path) -> None:
+    save(tmp_path, two_clusters(east=4, west=8))
+    settings = {"name": "k8s", "kind": "prometheus", "path": "answer.json"}
+    span = Interval(T0, T0 + HOUR)
+    assert find_clusters(settings, tmp_path, span) == [("east", 'cluster="east"'), ("west", 'cluster="west"')]
+    narrow = {**settings, "match": 'job="ksm",cluster="east"'}
+    assert find_clusters(narrow, tmp_path, span) == []

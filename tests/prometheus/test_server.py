@@ -2,7 +2,6 @@
 
 import json
 import struct
-import subprocess
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +18,7 @@ from apportion.model.delivery import Delivery
 from apportion.model.times import Interval
 from apportion.sources.prometheus import read, reading
 from apportion.sources.prometheus.probe import probe
+from tests import processes
 from tests.prometheus.conftest import SEEDS
 from tests.prometheus.exposition import series, write_text
 from tests.prometheus.server import backfill, cannot_start, served
@@ -128,7 +128,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], De
         pytest.skip("no ../shared/recipes beside this checkout")
     folder = tmp_path_factory.mktemp("recipe")
     names = [str(folder / name) for name in ("k8s.om", "truth.json")]
-    subprocess.run([sys.executable, str(RECIPE), *names, "3", "60"], check=True, capture_output=True)
+    processes.run([sys.executable, str(RECIPE), *names, "3", "60"], check=True)
     truth = json.loads(Path(names[1]).read_text(encoding="utf-8"))
     backfill(Path(names[0]), folder / "data")
     with served(folder / "data") as address:

@@ -1,8 +1,6 @@
 """VictoriaMetrics says what Prometheus says: the same world in both, the same rows of it. Where it is installed; Debian has it since 14."""
 
 import shutil
-import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,29 +8,29 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests import processes
+from tests.loopback import free_port
 from tests.prometheus.conftest import SEEDS
 from tests.prometheus.exposition import series, write_text
-from tests.prometheus.server import wait_for
+from tests.prometheus.server import is_ready
 from tests.prometheus.test_truth import delivery
 from tests.prometheus.world import World, make_world
 
 
 @contextmanager
 def victoria(folder: Path) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [
         "victoria-metrics", f"-storageDataPath={folder}", f"-httpListenAddr=127.0.0.1:{port}", "-retentionPeriod=100y",
         "-search.latencyOffset=0s", "-loggerLevel=ERROR",
     ]  # fmt: skip
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = processes.Process(command)
     try:
-        wait_for(f"http://127.0.0.1:{port}", server)
+        server.wait_until(lambda: is_ready(f"http://127.0.0.1:{port}"), "it is ready")
         yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        server.wait(processes.PATIENCE_S)
 
 
 def put(url: str, made: World, folder: Path) -> None:

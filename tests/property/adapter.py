@@ -27,6 +27,9 @@ class Planned:
     stated: dict[Key, Fraction]
     bill_days: dict[BillDay, Decimal]
     bills: dict[str, Decimal]
+    above: dict[str, Fraction]  # hours of pools that used more than their capacity
+    bare: dict[str, Fraction]  # and of those that used what nobody states a capacity of
+    unpaid: dict[str, Fraction]  # and of those that were used on nodes without money
 
 
 @lru_cache(maxsize=1)
@@ -58,6 +61,10 @@ def plan(world: World) -> Planned:
             for row in made.bill_days.to_pylist()
         },
         {bill.id: bill.total for bill in made.bills},
+        *(
+            {found.pool: Fraction(found.hours) for found in made.findings if found.code == code}
+            for code in ("used-above-capacity", "no-capacity", "work-without-money")
+        ),
     )
 
 

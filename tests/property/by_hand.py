@@ -38,11 +38,11 @@ def line(amount: str, start: float, end: float, **columns: Any) -> dict[str, Any
     return row | columns
 
 
-def usage(workload: str, start: float, end: float, amount: float = 1, **more: Any) -> dict[str, Any]:
+def usage(workload: str, start: float, end: float, amount: float | None = 1, **more: Any) -> dict[str, Any]:
     meter = more.pop("meter", "gpu")
     row = {
         "source": "s", "workload": workload, "meter": meter, "resource": "n1", "start_s": at(start), "end_s": at(end),
-        "allocated": round(amount * METERS[meter].base), "used": None,
+        "allocated": None if amount is None else round(amount * METERS[meter].base), "used": None,
     }  # fmt: skip
     if "used" in more:
         row["used"] = round(more.pop("used") * METERS[meter].base)
@@ -73,6 +73,7 @@ def workload(name: str, team: str | None = None, **labels: str) -> dict[str, Any
     labels |= {"team": team} if team else {}
     return {
         "source": "s", "workload": name, "run": name, "name": None, "start_s": at(0), "end_s": at(48), "outcome": outcome, "labels": labels,
+        "label_set": labels.pop("label_set", None),
     }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from tests.property.adapter import Planned
 from tests.property.oracle import attribute
 from tests.property.oracle_facts import Facts
+from tests.property.oracle_findings import hours_above_capacity, hours_without_capacity, hours_without_money
 from tests.property.oracle_rounding import Key, round_tree
 from tests.property.oracle_time import Breakpoints
 from tests.property.worlds import World
@@ -25,6 +26,7 @@ def mismatches(world: World, planned: Planned) -> list[str]:
         *rounding(planned),
         *bills(world, exact, planned),
         *days(planned),
+        *findings(world, planned),
     ]
 
 
@@ -90,6 +92,20 @@ def days(planned: Planned) -> Iterator[str]:
     for day in sorted(posted.keys() | planned.bill_days.keys(), key=str):
         if posted.get(day, 0) != Fraction(planned.bill_days.get(day, 0)):
             yield f"postings of {day} come to {posted.get(day, 0)}, its expectation is {planned.bill_days.get(day, 0)}"
+
+
+def findings(world: World, planned: Planned) -> Iterator[str]:
+    """Use above capacity, and use without any, is told of every pool that has it, in hours to the nano."""
+    told = (
+        ("above the capacity", hours_above_capacity(world), planned.above),
+        ("without a stated capacity", hours_without_capacity(world), planned.bare),
+        ("on nodes without money", hours_without_money(world), planned.unpaid),
+    )
+    for what, wanted, found in told:
+        for pool in sorted(wanted.keys() | found.keys()):
+            hours, said = wanted.get(pool, Fraction(0)), found.get(pool, Fraction(0))
+            if abs(hours - said) > NANO:
+                yield f"{show(said)} hours {what} of {pool} are told, the oracle has {show(hours)}"
 
 
 def add(sums: dict[K, Fraction], key: K, amount: Fraction) -> None:

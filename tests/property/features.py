@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from zoneinfo import ZoneInfo
 
-from tests.property.oracle_facts import NOT_UP, Claim, Facts
-from tests.property.oracle_methods import Sharing
-from tests.property.oracle_time import Breakpoints, day_span, days_touched
+from tests.property.features_more import MORE, Seen
+from tests.property.oracle_boards import bounded
+from tests.property.oracle_facts import NOT_UP, Claim, Line
+from tests.property.oracle_time import day_span, days_touched
 from tests.property.worlds import World
 
 WANTED = (
@@ -20,10 +21,12 @@ WANTED = (
     "weights",
     "adjustment",
     "crowded board",
+    *MORE,
 )
 
 
 def features(world: World) -> set[str]:
+    seen = Seen(world)
     zone = ZoneInfo(world.policy.time_zone)
     spans = [(row["charge_start_s"], row["charge_end_s"]) for row in world.cost_lines] + [
         (row["start_s"], row["end_s"]) for row in world.usage
@@ -38,41 +41,33 @@ def features(world: World) -> set[str]:
         "weights": any(pool.weights for pool in world.policy.pools.values()),
         "adjustment": bool(world.policy.adjustments),
         "late correction": any(row["charge_start_s"] < row["billing_start_s"] for row in world.cost_lines),
-        "follower": any(line.follower for line in Facts(world, Breakpoints()).lines),
+        "follower": any(line.follower for line in seen.facts.lines),
+        "recipient's own tax or credit": any(is_recipients(line) for line in seen.facts.lines),
+        "crowded board": crowded(seen),
+        "zero demand": any(not usage.demand for usage in seen.usages()),
+        "demand above capacity": any(usage.demand > usage.capacity > 0 for usage in seen.usages()),
     }
-    found["crowded board"] = crowded(world)
     return (
         {name for name, there in found.items() if there}
-        | demand_features(world)
+        | {name for name, is_there in MORE.items() if is_there(seen)}
         | {pool.method for pool in world.policy.pools.values()}
     )
 
 
-def demand_features(world: World) -> set[str]:
-    """From the slots that carry money: nobody there, or more asked for than there was."""
-    facts = Facts(world, Breakpoints())
-    found = set()
-    for name, pool in world.policy.pools.items():
-        if not pool.meter or pool.method == "rate_card":
-            continue
-        sharing = Sharing(facts, name, pool)
-        sharing.run()
-        if any(not seen.demand for seen in sharing.seen.values()):
-            found.add("zero demand")
-        if any(seen.demand > seen.capacity > 0 for seen in sharing.seen.values()):
-            found.add("demand above capacity")
-    return found
+def is_recipients(line: Line) -> bool:
+    """It would follow others, were it not split for a recipient, in a pool that asks whose its lines are."""
+    usage = line.row["ChargeCategory"] == "Usage" and line.row["CommitmentDiscountStatus"] != "Unused"
+    return line.pool is not None and line.pool.method == "direct" and not usage and bool(line.row["AllocatedMethodId"])
 
 
-def crowded(world: World) -> bool:
+def crowded(seen: Seen) -> bool:
     """Whether less counts of some board, in some pool, than was asked of it."""
-    facts = Facts(world, Breakpoints())
-    for name, pool in world.policy.pools.items():
+    rows = [row for row in seen.uses if row["meter"] == "gpu"]
+    for name, pool in seen.world.policy.pools.items():
         if "gpu" in pool.meter and pool.method != "time":
             only = pool.model_copy(update={"meter": {"gpu": pool.meter["gpu"]}})
-            rows = [row for row in world.usage if row["meter"] == "gpu" and row["end_s"] > row["start_s"]]
-            asked, counted = facts.claimed(name, only, rows), facts.claims(name, only)
-            if units(asked) != units(counted):
+            asked = seen.facts.claimed(name, only, rows)
+            if units(asked) != units(bounded(asked, seen.facts.boards(only, asked))):
                 return True
     return False
 

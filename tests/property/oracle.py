@@ -12,23 +12,33 @@ Lines and time
  R5  Money that nobody's usage carries (no demand, idle) lies on the days of the line's own seconds in the slot, in proportion to them.
 Usage, capacity, owners
  R6  Owner rules with dates are looked up for each local day of a usage interval, of a reservation and of a directly owned line.
- R7  Owner rules see a workload's labels, outcome and name. A workload without a row has no labels. A facet is set by the first rule that matches.
- R8  Capacity is matched by the pool's `usage` with no workload labels at all: a selector on workload labels has no capacity.
+ R7  Owner rules see a workload's labels, outcome and name. A workload is an id and a set of
+     labels: a usage row belongs to what is said of its id with its own set; without one to what is said of the id without a set, else to
+     all that is said of it (first source, then its latest set). A workload without a row has no labels. A facet is set by the first rule that matches.
+ R8  A resource is a cluster and a name, in usage, capacity, scope and boards, and has them as labels `cluster` and `node`. Where no cluster is
+     stated: the one named cluster that has that name, else the default one, which has no label. A line whose id fits nodes of several
+     clusters in its pool is tied to none. Without `usage`, a name that the pool's lines name is meant in every cluster.
+     Capacity is matched by the pool's `usage` with no workload labels at all: a selector on workload labels has no capacity.
      A scheduler's reservation is matched with its own labels; without `usage`, its label node or resource is one that the pool's lines name.
  R9  Zero-length usage counts nothing, for flows too. Under `time` a row counts whatever its amount, 0 included; the unowned are one team.
- R10 Scope resource: a line counts on its ResourceId (else ResourceName) if that is one of the pool's own resources, else on the whole pool.
-     Its own are the known resources on which it would count capacity or the usage of some workload: with a selector on workload labels, all.
+     A row counts by what it states: what it used stands for what it does not say that it held, and the other way round. Neither: 0.
+ R10 Scope resource: a line counts on the node that its ResourceId (else ResourceName) names, and stays there whoever used it: one of the pool's
+     own resources, else any that a row of usage or capacity names, else what the pool's `usage` would match by name alone. Other ids, and
+     lines without one, count on the whole pool. Its own are the known resources on which it would count capacity or the usage of some
+     workload: with a selector on workload labels, all.
      Reservations are the whole pool's: in a resource's slot the part of its idle (after held and down) that is reserved is the part of the
      pool's idle (after held and down) that is reserved; holders by their unused reservations in the pool.
  R11 Weights look a key up as `usage` does (the resource's labels if any resource carries it). All weighted charges 0: left unweighted.
+     Of each bill and component, what owners are charged by one weight and what they are refunded (net, over the month) is re-shared apart.
 Idle
  R12 held = sum over usage rows of max(0, allocated - driven), posted to the rows' owners (team, project, user) in proportion to their own sums.
      Unused reservations are posted to the team alone. Holders that nobody owns are `_unallocated`.
  R13 Neither capacity nor demand: idle of cause unsold, which then goes by the rule of unsold.
  R14 Reason idle always carries the cause of the idle, also on teams and on `_unallocated`.
  R15 proportional: by owners' weighted usage charges of the same bill and component; only owners whose net has the sign of the sum count; sum 0: `_idle`.
-     even: over the teams with units in slots that carry money in the pool (any bill), at team level; none: all declared teams.
- R16 idle_slot day or hour: idle and charges of the same day or slot; never finer than `slot`.
+     even: over the teams with units in the pool on the days that the plan looks at (R29), in hours with money or without, at team level;
+     none: `_idle`.
+ R16 idle_slot day or hour: idle, charges and users of the same day or slot; never finer than `slot`.
 Price lists
  R17 Usage inside the planned month (policy's zone) counts. Charges against lines of several bills and components are split by the sizes of
      their totals (evenly where all are 0), and inside one over its accounts and services likewise. Only those in the policy's currency:
@@ -38,7 +48,9 @@ Price lists
 Overheads and followers
  R18 by cost: totals of all bills of the same currency. What is moved from an owner keeps bill, component, day and line group; pool is the overhead's, cause "".
      Nobody to share over, in a currency: what would be moved from an owner stays with it; lines are `_unallocated`, reason overhead, cause "no demand".
- R19 Followers: charges are summed per (pool, day, reason, cause, owner) over components before signs are compared. `recovery` is not followed.
+ R19 A line with an AllocatedMethodId is its recipient's: a pool with method direct claims it whatever its category, and it follows nothing there.
+     Followers: charges are summed per (pool, day, reason, cause, owner) over components before signs are compared; what a holder lent is taken
+     off its unused reservations of that pool and day. `recovery` is not followed.
      Nothing to follow: `_unallocated`, reason usage, pool "", on the follower's own days. Followers come after overheads and are not in their weights.
 Credits and adjustments
  R20 Credits reach the unowned too; the cause of credit and subsidy is the rule's outcome, of free amounts and their subsidy "free".
@@ -46,8 +58,9 @@ Credits and adjustments
  R21 Percentages never touch system owners. `when` sees amounts of matching workloads: usage, their credits, free amounts and earlier percentages on them.
      cause "" on adjustment and subsidy. Order: all percentages as listed, then smooth, cap and floor as listed.
  R22 Team totals are those of the same reasons, in the policy's currency, on the days in force. What they change by is shared over the
-     sums of bill, component, pool, day and owner in proportion to their sizes, whatever the sign, of those that count (R24); where there
-     are none, nothing moves. No `previous`: no smoothing.
+     sums of bill, component, pool, day and owner in proportion to their sizes, whatever the sign, of those that count (R24). A team without
+     any is bounded too: at team level, with pool "", by the sums of all owners per bill, component and day.
+     Where there is no money either, nothing moves. No `previous`: no smoothing.
  R23 `carried_by` moves nothing in a plan.
  R24 Idle, overheads, followers and bounds are shared by charges, or sums of them, of at least 0.618 x 10^-18 of a unit: less counts as 0.
 Methods of peaks
@@ -57,10 +70,11 @@ Methods of peaks
      not with time_of_use. Where nothing is worth anything: as money without demand.
 Reservations
  R26 burst: what of a holder's use (units by the driver, whole pool, the price's slot) is above its reservation there; all charged methods but
-     time, rate_card and those of teams. A team that holds none anywhere in the pool never bursts, except under two_part, where it holds 0.
+     time, rate_card and those of teams. A team that holds none in the pool, on any day
+     that the plan looks at (R29), never bursts, except under two_part, where it holds 0.
  R27 two_part: unused reservations and credits lie on the days of the money, at team level; idle is down, then unsold. A burst price is what a
      unit costs over all of the slot's bills in the policy's currency, by their money there; other currencies, and slots whose money is
-     not positive, charge bursts at cost. Overheads see costs after lending; followers do not follow credits.
+     not positive, charge bursts at cost. Overheads and followers see costs after lending.
 Several measures
  R28 resource_weighted: a slot's money goes to the meters that have capacity or demand there, by their weights, and each is shared by capacity_rate
      with its own capacity, held, down and reservations. energy_two_part: static_share of the money by what was allocated of the levels, the rest by

@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
+from tests.property.oracle_identity import Resource
 from tests.property.oracle_time import Span, cell_seconds, cut, day_of, day_span, days_touched
 
 ZERO = Fraction(0)
@@ -16,7 +17,7 @@ class Row(Protocol):
     """A claim, or a part of one."""
 
     @property
-    def resource(self) -> str: ...
+    def resource(self) -> Resource: ...
     @property
     def span(self) -> Span: ...
     @property
@@ -34,11 +35,11 @@ C = TypeVar("C", bound=Row)
 class Stated:
     """What is known of boards: where rows hold parts of one, and units per second that there are."""
 
-    shared: frozenset[str]
-    capacity: tuple[tuple[str, Span, Fraction], ...]
+    shared: frozenset[Resource]
+    capacity: tuple[tuple[Resource, Span, Fraction], ...]
     zone: ZoneInfo
 
-    def there(self, resource: str, cell: Span) -> Fraction:
+    def there(self, resource: Resource, cell: Span) -> Fraction:
         found = ((rate, cut(span, cell)) for name, span, rate in self.capacity if name == resource)
         return sum((rate * (part[1] - part[0]) for rate, part in found), ZERO)
 
@@ -64,7 +65,7 @@ def whole_days(spans: Iterable[Span], zone: ZoneInfo) -> Span:
 def bounded(claims: list[C], stated: Stated) -> list[C]:
     """Claims on shared boards, cut at the cells; in a cell that is overfull each counts less, in proportion."""
     out = []
-    parts: dict[tuple[str, Span], list[C]] = {}
+    parts: dict[tuple[Resource, Span], list[C]] = {}
     for claim in claims:
         if claim.resource not in stated.shared:
             out.append(claim)

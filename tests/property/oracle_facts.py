@@ -14,6 +14,7 @@ from apportion.policy.document import Policy
 from apportion.policy.match import Selector, fill, find_label
 from apportion.policy.pools import Pool
 from tests.property.oracle_boards import Stated, bounded, whole_days
+from tests.property.oracle_identity import Resource, Resources, Workloads
 from tests.property.oracle_services import walk
 from tests.property.oracle_time import Clock, Span, day_begins, day_span, whole_cells
 from tests.property.worlds import World
@@ -22,6 +23,7 @@ Labels = Mapping[str, str]
 Group = tuple[str | None, str | None, str | None]
 SYSTEM = ("_idle", "_unallocated", "_residual")
 BASIS = {"effective": "EffectiveCost", "billed": "BilledCost", "list": "ListCost"}
+NOWHERE: Resource = ("", "")
 NOT_UP = ("drained", "down", "starting")
 
 
@@ -67,8 +69,8 @@ class Line:
 class Claim:
     """A usage row on one local day, as one pool counts it: pool units per second, by the driver, allocated, and held without use."""
 
-    workload: str
-    resource: str
+    row: Mapping[str, Any]
+    resource: Resource
     whole: Span
     span: Span
     day: date
@@ -85,7 +87,7 @@ class Claim:
 class Offer:
     """Capacity or a reservation of a pool: `what` is a state or the holder's team."""
 
-    resource: str
+    resource: Resource
     span: Span
     rate: Fraction
     what: str
@@ -101,13 +103,20 @@ class Facts:
     def __post_init__(self) -> None:
         self.policy = self.world.policy
         self.zone = ZoneInfo(self.policy.time_zone)
-        self.workloads = {row["workload"]: row for row in self.world.workloads}
-        self.resources: dict[str, dict[str, str]] = {}
-        for row in self.world.usage:
-            self.resources.setdefault(row["resource"], {"node": row["resource"], "resource": row["resource"]})
-        for row in self.world.capacity:
-            labels = self.resources.setdefault(row["resource"], {"node": row["resource"], "resource": row["resource"]})
-            labels.update(row["labels"])
+        self.workloads = Workloads(self.world)
+        self.known = Resources(self.world)
+        self.resources = self.known.labels
+
+    @cached_property
+    def window(self) -> Span:
+        """The days that a plan looks at: from the first until the last of the month and of its lines' charge and billing periods."""
+        month = parse_period(self.world.period).interval(self.zone)
+        lines = [
+            (row[f"{kind}_start_s"], row[f"{kind}_end_s"])
+            for row in self.world.cost_lines
+            for kind in ("charge", "billing")
+        ]
+        return whole_days([(month.start_s, month.end_s), *lines], self.zone)
 
     # owners
 
@@ -124,15 +133,9 @@ class Facts:
                 return self.team(team, fill(rule.project, labels) or "", fill(rule.user, labels) or "")
         return self.team("_unallocated")
 
-    def workload_labels(self, workload: str) -> dict[str, str]:
-        row = self.workloads.get(workload)
-        if row is None:
-            return {}
-        return {**row["labels"], "outcome": row["outcome"], "name": row["name"] or ""}
-
-    def full_labels(self, workload: str, who: Who) -> dict[str, str]:
+    def full_labels(self, described: Labels, who: Who) -> dict[str, str]:
         """With facets, team and class, as pools, prices, weights and adjustments see a workload."""
-        labels = self.workload_labels(workload)
+        labels = dict(described)
         facets: dict[str, str] = {}
         for rule in self.policy.facets:
             if rule.when.matches(labels):
@@ -182,10 +185,10 @@ class Facts:
             if pool.costs is None:
                 continue
             names_it = bool(pool.costs.keys & {"ChargeCategory", "CommitmentDiscountStatus"})
-            if (usage or names_it) and pool.costs.matches(labels):
+            if (usage or names_it or is_own(pool, labels)) and pool.costs.matches(labels):
                 return name, pool
         for name, pool in self.policy.pools.items():
-            if pool.otherwise and usage:
+            if pool.otherwise and (usage or is_own(pool, labels)):
                 return name, pool
         return "", None
 
@@ -216,7 +219,7 @@ class Facts:
             if line.row[column]
         }
 
-    def sees(self, keys: Iterable[str], resource: str, labels: Labels) -> dict[str, str]:
+    def sees(self, keys: Iterable[str], resource: Resource, labels: Labels) -> dict[str, str]:
         """Each key from the resource's labels if any known resource carries it, else from the workload's."""
         seen = {}
         for key in keys:
@@ -226,15 +229,15 @@ class Facts:
                 seen[key] = value
         return seen
 
-    def takes(self, pool_name: str, pool: Pool, resource: str, labels: Labels) -> bool:
+    def takes(self, pool_name: str, pool: Pool, resource: Resource, labels: Labels) -> bool:
         if pool.usage is None:
-            return resource in self.named_resources(pool_name)
+            return resource[1] in self.named_resources(pool_name)
         return pool.usage.matches(self.sees(pool.usage.keys, resource, labels))
 
-    def own_resources(self, pool_name: str, pool: Pool) -> set[str]:
+    def own_resources(self, pool_name: str, pool: Pool) -> set[Resource]:
         """Those on which the pool would count capacity, or usage of some workload."""
         nobody = self.team("_unallocated")  # no generated `usage` asks for an owner
-        kinds = [{}, *(self.full_labels(workload, nobody) for workload in self.workloads)]
+        kinds = [{}, *(self.full_labels(labels, nobody) for labels in self.workloads.every())]
         return {found for found in self.resources for labels in kinds if self.takes(pool_name, pool, found, labels)}
 
     def claims(self, pool_name: str, pool: Pool) -> list[Claim]:
@@ -243,30 +246,16 @@ class Facts:
         for meter in pool.meter:
             rows = [row for row in self.world.usage if row["meter"] == meter and row["end_s"] > row["start_s"]]
             claims = self.claimed(pool_name, pool, rows)
-            found += bounded(claims, self.boards(pool, rows, claims)) if meter == "gpu" else claims
+            found += bounded(claims, self.boards(pool, claims)) if meter == "gpu" else claims
         return found
 
-    def boards(self, pool: Pool, rows: list[Mapping[str, Any]], claims: list[Claim]) -> Stated:
+    def boards(self, pool: Pool, claims: list[Claim]) -> Stated:
         """Shared are those of which a row holds a part, on a day that the plan looks at and as the pool counts it."""
-        month = parse_period(self.world.period).interval(self.zone)
-        lines = [
-            (row[f"{kind}_start_s"], row[f"{kind}_end_s"])
-            for row in self.world.cost_lines
-            for kind in ("charge", "billing")
-        ]
-        seen = whole_days([(month.start_s, month.end_s), *lines], self.zone)
-        counted = {
-            (claim.workload, claim.resource, claim.whole) for claim in claims if self.clock.common(claim.span, seen)
-        }
-        parts = [row for row in rows if row["allocated"] % GPU]
+        counted = [claim.row for claim in claims if self.clock.common(claim.span, self.window)]
         return Stated(
-            frozenset(
-                row["resource"]
-                for row in parts
-                if (row["workload"], row["resource"], (row["start_s"], row["end_s"])) in counted
-            ),
+            frozenset(self.known.of(row) for row in counted if allocated_of(row) % GPU),
             tuple(
-                (row["resource"], (row["start_s"], row["end_s"]), rate(pool, "gpu", Fraction(row["amount"]), (0, 1)))
+                (self.known.of(row), (row["start_s"], row["end_s"]), rate(pool, "gpu", Fraction(row["amount"]), (0, 1)))
                 for row in self.world.capacity
                 if row["meter"] == "gpu" and row["end_s"] > row["start_s"]
             ),
@@ -276,20 +265,21 @@ class Facts:
     def claimed(self, pool_name: str, pool: Pool, rows: list[Mapping[str, Any]]) -> list[Claim]:
         found = []
         for row in rows:
+            resource = self.known.of(row)
             whole = (row["start_s"], row["end_s"])
             for day, part in self.clock.by_day(whole, self.zone):
-                who = self.owner(self.workload_labels(row["workload"]), day)
-                labels = self.full_labels(row["workload"], who)
-                if not self.takes(pool_name, pool, row["resource"], labels):
+                who = self.owner(self.workloads.labels(row), day)
+                labels = self.full_labels(self.workloads.labels(row), who)
+                if not self.takes(pool_name, pool, resource, labels):
                     continue
                 found.append(
                     Claim(
-                        row["workload"], row["resource"], whole, part, day, who, labels,
-                        {**labels, **self.sees(pool.weights, row["resource"], labels)},
+                        row, resource, whole, part, day, who, labels,
+                        {**labels, **self.sees(pool.weights, resource, labels)},
                         labels.get("outcome", ""),
                         rate(pool, row["meter"], driven(pool, row), whole),
-                        rate(pool, row["meter"], Fraction(row["allocated"]), whole),
-                        rate(pool, row["meter"], max(Fraction(0), row["allocated"] - driven(pool, row)), whole),
+                        rate(pool, row["meter"], allocated_of(row), whole),
+                        rate(pool, row["meter"], max(Fraction(0), allocated_of(row) - driven(pool, row)), whole),
                     )
                 )  # fmt: skip
         return found
@@ -298,9 +288,10 @@ class Facts:
         found = []
         for row in self.world.capacity:
             span = (row["start_s"], row["end_s"])
-            if row["meter"] in pool.meter and span[1] > span[0] and self.takes(pool_name, pool, row["resource"], {}):
+            resource = self.known.of(row)
+            if row["meter"] in pool.meter and span[1] > span[0] and self.takes(pool_name, pool, resource, {}):
                 found.append(
-                    Offer(row["resource"], span, rate(pool, row["meter"], Fraction(row["amount"]), span), row["state"])
+                    Offer(resource, span, rate(pool, row["meter"], Fraction(row["amount"]), span), row["state"])
                 )
         return found
 
@@ -311,7 +302,7 @@ class Facts:
                 start = day_begins(rule.from_, self.zone) if rule.from_ else 0
                 end = day_span(rule.until, self.zone)[1] if rule.until else 2**40
                 found.append(
-                    Offer("", (start, end), rate(pool, rule.meter, Fraction(rule.amount), (start, end)), rule.team)
+                    Offer(NOWHERE, (start, end), rate(pool, rule.meter, Fraction(rule.amount), (start, end)), rule.team)
                 )
         for row in self.world.reservations:
             span = (row["start_s"], row["end_s"])
@@ -323,10 +314,10 @@ class Facts:
                 continue
             speed = rate(pool, row["meter"], Fraction(row["amount"]), span)
             found += [
-                Offer("", part, speed, self.owner(row["labels"], day).team)
+                Offer(NOWHERE, part, speed, self.owner(row["labels"], day).team)
                 for day, part in self.clock.by_day(span, self.zone)
             ]
-        return found
+        return [offer for offer in found if self.clock.common(offer.span, self.window)]
 
     def reserved_here(self, pool_name: str, usage: Selector | None, labels: Labels) -> bool:
         if usage is None:
@@ -338,8 +329,14 @@ def in_force(rule: Any, day: date) -> bool:
     return (rule.from_ is None or rule.from_ <= day) and (rule.until is None or day <= rule.until)
 
 
+def allocated_of(row: Mapping[str, Any]) -> Fraction:
+    """What a row holds; what it used, where it does not say what it holds."""
+    stated = row["used"] if row["allocated"] is None else row["allocated"]
+    return Fraction(stated or 0)
+
+
 def driven(pool: Pool, row: Mapping[str, Any]) -> Fraction:
-    allocated = Fraction(row["allocated"])
+    allocated = allocated_of(row)
     used = allocated if row["used"] is None else Fraction(row["used"])
     if pool.driver.kind == "blend":
         return pool.driver.alpha * allocated + (1 - pool.driver.alpha) * used
@@ -350,3 +347,8 @@ def rate(pool: Pool, meter: str, amount: Fraction, span: Span) -> Fraction:
     """Pool units per second: a level is held, a flow is spread over its interval."""
     units = pool.meter[meter] * amount / METERS[meter].base
     return units / (span[1] - span[0]) if METERS[meter].flow else units
+
+
+def is_own(pool: Pool, labels: Labels) -> bool:
+    """A line that was split for a recipient is the recipient's, whatever kind of line it is, where a pool asks whose its lines are."""
+    return pool.method == "direct" and "AllocatedMethodId" in labels

@@ -10,6 +10,7 @@ from apportion.model.meters import METERS
 from apportion.model.times import parse_period
 from apportion.policy.pools import Pool
 from tests.property.oracle_facts import NOT_UP, Claim, Facts, Group, Line, Offer, Who, in_force
+from tests.property.oracle_identity import DEFAULT, Resource
 from tests.property.oracle_time import Span, cut, day_span, hours_touched, whole_cells
 
 ZERO = Fraction(0)
@@ -85,7 +86,7 @@ class Sharing:
         self.offers = self.facts.capacity(self.name, self.pool) if self.pool.meter else []
         self.reserved = self.facts.reservations(self.name, self.pool) if self.pool.meter else []
         self.resources = self.facts.own_resources(self.name, self.pool) if self.pool.scope == "resource" else set()
-        self.seen: dict[tuple[Span, str | None], Usage] = {}
+        self.seen: dict[tuple[Span, Resource | None], Usage] = {}
 
     def run(self) -> None:
         mine = [line for line in self.facts.lines if line.name == self.name and line.amount]
@@ -128,12 +129,12 @@ class Sharing:
 
     # usage in time
 
-    def usage(self, slot: Span, resource: str | None) -> Usage:
+    def usage(self, slot: Span, resource: Resource | None) -> Usage:
         if (slot, resource) not in self.seen:
             self.seen[slot, resource] = self.look(slot, resource)
         return self.seen[slot, resource]
 
-    def look(self, slot: Span, resource: str | None) -> Usage:
+    def look(self, slot: Span, resource: Resource | None) -> Usage:
         common = self.facts.clock.common
         claims: list[tuple[Claim, Span, Fraction]] = []
         held: dict[Who, Fraction] = {}
@@ -160,13 +161,24 @@ class Sharing:
             unused,
         )
 
-    def scope_of(self, line: Line) -> str | None:
-        """The one resource a line counts on, where it names one of the pool's own; None: the whole pool."""
-        if self.pool.scope == "resource":
-            for column in ("ResourceId", "ResourceName"):
-                if line.row[column] in self.resources:
-                    return str(line.row[column])
-        return None
+    def scope_of(self, line: Line) -> Resource | None:
+        """The one node a line counts on, one of the pool's own if it can be, used or not; None: the whole pool."""
+        if self.pool.scope != "resource":
+            return None
+        named = [str(line.row[column]) for column in ("ResourceId", "ResourceName") if line.row[column]]
+        own = [[node for node in self.facts.known.called(name) if node in self.resources] for name in named]
+        elsewhere = [self.facts.known.called(name)[:1] for name in named]
+        asked = [[(DEFAULT, name)] for name in named if self.asks_for(name)]
+        nodes = next((nodes for nodes in (*own, *elsewhere, *asked) if nodes), [])
+        return nodes[0] if len(nodes) == 1 else None
+
+    def asks_for(self, name: str) -> bool:
+        """Whether the pool's `usage` selects nodes by name, in some cluster or other, and this is such a name."""
+        selector = self.pool.usage
+        if selector is None or not selector.keys or not selector.keys <= {"node", "resource", "cluster"}:
+            return False
+        where = [{}, *({"cluster": cluster} for cluster in self.facts.known.every_cluster())]
+        return any(selector.matches({"node": name, "resource": name, **cluster}) for cluster in where)
 
     def charge(self, money: Entry, claim: Claim, span: Span, amount: Fraction) -> None:
         above = self.burst(claim.who.team, money.slot)
@@ -209,7 +221,7 @@ class Sharing:
 
     def time(self, money: Entry, line: Line, slot: Span) -> None:
         usage = self.usage(slot, self.scope_of(line))
-        spans: dict[tuple[str, date], dict[str, list[Span]]] = {}
+        spans: dict[tuple[str, date], dict[Resource, list[Span]]] = {}
         own: dict[tuple[str, date], int] = {}
         for claim, span, _ in usage.claims:
             key = (claim.who.team, claim.day)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from apportion.model.meters import METERS
 from apportion.policy.pool_parts import Driver
 from tests.property.oracle_facts import Line
+from tests.property.oracle_identity import Resource
 from tests.property.oracle_methods import ZERO, Entry
 from tests.property.oracle_time import Span
 from tests.property.oracle_valued import Valued
@@ -53,7 +54,7 @@ class Parted(Valued):
             part = money.amount * weight / sum(there.values(), ZERO)
             self.parts[meter].capacity_rate(replace(money, amount=part), line, slot)
 
-    def size(self, meter: str, slot: Span, resource: str | None) -> Fraction:
+    def size(self, meter: str, slot: Span, resource: Resource | None) -> Fraction:
         usage = self.parts[meter].usage(slot, resource)
         return max(usage.capacity, usage.demand)
 

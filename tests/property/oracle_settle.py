@@ -13,7 +13,7 @@ from apportion.policy.pools import Pool
 from apportion.policy.rules import Adjustment
 from tests.property.oracle_facts import Claim, Facts, Line, Who, in_force
 from tests.property.oracle_methods import ZERO, Entry, Idle, Sharing, blank, spread
-from tests.property.oracle_time import Span
+from tests.property.oracle_time import Span, day_span
 
 SETTLED = ("usage", "burst", "idle", "overhead")
 CURRENT = ("usage", "burst", "idle", "overhead", "credit", "adjustment")
@@ -49,18 +49,24 @@ def weight_of(pool: Pool, claim: Claim) -> Fraction:
 
 
 def reweigh(sharing: Sharing) -> None:
-    def key(entry: Entry) -> tuple[str, str]:
-        return entry.bill, entry.component
-
     charges = [entry for entry in sharing.entries if entry.claim]
-    weighed = [
-        replace(entry, amount=entry.amount * weight_of(sharing.pool, entry.claim)) for entry in charges if entry.claim
-    ]
-    before, after = sums(charges, key), sums(weighed, key)
+    whose = sums(charges, lambda entry: (entry.bill, entry.component, entry.who, heaviness(sharing, entry)))
+
+    def side(entry: Entry) -> tuple[str, str, bool]:
+        return entry.bill, entry.component, whose[entry.bill, entry.component, entry.who, heaviness(sharing, entry)] < 0
+
+    weighed = [replace(entry, amount=entry.amount * heaviness(sharing, entry)) for entry in charges]
+    before, after = sums(charges, side), sums(weighed, side)
     kept = [entry for entry in sharing.entries if not entry.claim]
-    for old, new in zip(charges, weighed, strict=True):
-        kept.append(replace(new, amount=new.amount * before[key(old)] / after[key(old)]) if after[key(old)] else old)
+    for entry in charges:
+        whole = after[side(entry)]
+        factor = heaviness(sharing, entry) * before[side(entry)] / whole if whole else Fraction(1)
+        kept.append(replace(entry, amount=entry.amount * factor))
     sharing.entries = kept
+
+
+def heaviness(sharing: Sharing, entry: Entry) -> Fraction:
+    return weight_of(sharing.pool, entry.claim) if entry.claim else Fraction(1)
 
 
 # idle
@@ -113,11 +119,29 @@ def idle_shares(sharing: Sharing, charges: list[Entry], idle: Idle) -> dict[Who,
         mine = [entry for entry in near if (entry.bill, entry.component) == (idle.entry.bill, idle.entry.component)]
         return same_sign(sums(mine, lambda entry: entry.who))
     if rule == "even":
-        teams = sorted({entry.who.team for entry in near if not entry.who.is_system}) or list(
-            sharing.facts.policy.teams
-        )
+        teams = users_of(sharing, stretch(sharing, idle.entry))
         return {sharing.facts.team(team): Fraction(1, len(teams)) for team in teams}
     return {}
+
+
+def stretch(sharing: Sharing, entry: Entry) -> Span:
+    """The time in which a team must have used the pool to share an idle amount evenly."""
+    span = idle_span(sharing.pool, entry)
+    if span is None:
+        return sharing.facts.window
+    return day_span(span, sharing.facts.zone) if isinstance(span, date) else span
+
+
+def users_of(sharing: Sharing, span: Span) -> list[str]:
+    """The teams with units in the pool, by its driver, at some time of `span`, whether that time carries money or not."""
+    common = sharing.facts.clock.common
+    return sorted(
+        {
+            claim.who.team
+            for claim in sharing.claims
+            if claim.rate and not claim.who.is_system and common(claim.span, span)
+        }
+    )
 
 
 # overheads
@@ -165,10 +189,12 @@ def over_totals(money: Entry, totals: dict[tuple[str, Who], Fraction]) -> list[E
 
 def follow(facts: Facts, line: Line, ledger: list[Entry]) -> list[Entry]:
     def key(entry: Entry) -> tuple[str, date, str, str, Who]:
-        return entry.pool, entry.day, entry.reason, entry.cause, entry.who
+        """What was lent is taken off what its holder pays for reserving it."""
+        reason, cause = ("idle", "reserved") if entry.reason == "credit" else (entry.reason, entry.cause)
+        return entry.pool, entry.day, reason, cause, entry.who
 
     money = blank(facts, line, line.amount)
-    bill = [entry for entry in ledger if entry.bill == money.bill and entry.reason in SETTLED]
+    bill = [entry for entry in ledger if entry.bill == money.bill and counts_as_cost(entry)]
     shares = same_sign(sums((entry for entry in bill if entry.group == line.group), key)) or same_sign(sums(bill, key))
     if not shares:
         return [replace(part, cause="no demand") for part in spread(facts, line, line.span)]
@@ -268,8 +294,10 @@ def bound(facts: Facts, rule: Adjustment, ledger: list[Entry]) -> list[Entry]:
         wanted = min(wanted, high)
     if low is not None:
         wanted = max(wanted, low)
+    if wanted == total:
+        return []
     owed = sums(mine, lambda entry: (entry.bill, entry.currency, entry.component, entry.pool, entry.day, entry.who))
-    sizes = {key: abs(amount) for key, amount in owed.items() if abs(amount) >= SMALLEST}
+    sizes = large_enough(owed) or large_enough(uncharged(facts, rule, ledger))
     whole = sum(sizes.values(), ZERO)
     found: list[Entry] = []
     for (bill, currency, component, pool, day, who), size in sizes.items():
@@ -278,6 +306,20 @@ def bound(facts: Facts, rule: Adjustment, ledger: list[Entry]) -> list[Entry]:
         )
         found += [change, replace(change, reason="subsidy", who=facts.team(rule.sponsor), amount=-change.amount)]
     return found
+
+
+Place = tuple[str, str, str, str, date, Who]
+
+
+def large_enough(owed: dict[Place, Fraction]) -> dict[Place, Fraction]:
+    return {key: abs(amount) for key, amount in owed.items() if abs(amount) >= SMALLEST}
+
+
+def uncharged(facts: Facts, rule: Adjustment, ledger: list[Entry]) -> dict[Place, Fraction]:
+    """Where the bound of a team without charges is posted: on the bills' days, by what all that lies there comes to."""
+    there = [entry for entry in ledger if entry.currency == facts.policy.currency and in_force(rule, entry.day)]
+    who = facts.team(rule.team or "")
+    return sums(there, lambda entry: (entry.bill, entry.currency, entry.component, "", entry.day, who))
 
 
 def bounds(facts: Facts, rule: Adjustment) -> tuple[Fraction | None, Fraction | None]:

@@ -133,11 +133,11 @@ def test_reservations_reach_each_resource_by_its_part_of_what_is_idle() -> None:
     }
 
 
-def test_a_line_on_a_resource_of_another_pool_counts_on_the_whole_pool() -> None:
-    """n1 is the pool's own and a's alone; m1 is known, but not the pool's; nobody knows gone."""
+def test_a_line_counts_on_its_node_and_else_on_the_whole_pool() -> None:
+    """n1 is the pool's own and a's alone; m1 is a node, but none that the pool counts; nobody knows gone."""
     uses = [usage("a", 0, 1, 1), usage("b", 0, 1, 3, resource="n2"), usage("c", 0, 1, 4, resource="m1")]
     rules = POOL + "method: proportional, scope: resource}"
-    for resource, expected in (("n1", {"a": 40}), ("m1", {"a": 10, "b": 30}), ("gone", {"a": 10, "b": 30})):
+    for resource, expected in (("n1", {"a": 40}), ("m1", {"_unallocated": 40}), ("gone", {"a": 10, "b": 30})):
         assert owed(by_hand(rules, [line("40", 0, 1, ResourceId=resource)], uses)) == expected
 
 

@@ -11,7 +11,7 @@ def test_every_feature_is_in_one_world_of_twenty() -> None:
     counts = tally(world(seed) for seed in range(SAMPLE))
     rare = {
         name: counts.get(name, 0)
-        for name in (*WANTED, *METHODS, "late correction", "follower")
+        for name in (*WANTED, *METHODS, "late correction", "follower", "recipient's own tax or credit")
         if counts.get(name, 0) * 20 < SAMPLE
     }
     assert not rare, f"of {SAMPLE} worlds: {counts}"

@@ -13,7 +13,8 @@ from apportion.model.rows import TABLES
 from apportion.policy.document import Policy
 from apportion.policy.load import load_policy
 from apportion.policy.methods import SERVICES
-from tests.property.worlds_policy import draw_policy
+from tests.property.worlds_more import Draft, add_more
+from tests.property.worlds_policy import draw_policy, write_policy
 from tests.property.worlds_rows import crowd, draw_rows
 from tests.property.worlds_scene import Scene, draw_scene
 
@@ -82,15 +83,17 @@ def world(seed: int, size: int = 3, methods: Sequence[str] = (), *, boards: bool
     scene = draw_scene(dice, size)
     if methods:
         scene = staged(scene, methods[seed % len(methods)], seed)
-    text, previous = draw_policy(dice, scene)
+    rules, previous = draw_policy(dice, scene)
     rows = draw_rows(dice, scene)
     if boards:
         rows = crowd(random.Random(f"{seed}/{size}/boards"), scene, rows)
+    draft = Draft(random.Random(f"{seed}/{size}/more"), scene, rules, rows)
+    add_more(draft)
     return World(
         scene.period,
-        text,
+        write_policy(rules),
         **{name: tuple(rows.get(name, ())) for name in TABLES},
-        previous=previous,
+        previous=previous | draft.previous,
         name=f"world({seed}, {size}{', boards' if boards else ''})",
     )
 

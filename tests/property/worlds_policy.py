@@ -13,7 +13,7 @@ Map = dict[str, Any]
 SPONSOR = "office"
 
 
-def draw_policy(dice: random.Random, scene: Scene) -> tuple[str, dict[str, Decimal]]:
+def draw_policy(dice: random.Random, scene: Scene) -> tuple[Map, dict[str, Decimal]]:
     pools = draw_pools(dice, scene)
     adjustments = draw_adjustments(dice, scene, list(pools))
     rules: Map = {
@@ -36,8 +36,11 @@ def draw_policy(dice: random.Random, scene: Scene) -> tuple[str, dict[str, Decim
     }
     previous = {team: Decimal(dice.choice((0, 10, 1000, 100_000))) for team in scene.teams if dice.random() < 0.8}
     smooth = any("smooth" in rule for rule in adjustments)
-    text = "\n".join(f"{key}: {flow(value)}" for key, value in rules.items() if value not in ([], {}))
-    return text + "\n", previous if smooth else {}
+    return rules, previous if smooth else {}
+
+
+def write_policy(rules: Map) -> str:
+    return "".join(f"{key}: {flow(value)}\n" for key, value in rules.items() if value not in ([], {}))
 
 
 def flow(value: Any) -> str:

@@ -259,6 +259,7 @@ def draw_line(dice: random.Random, scene: Scene, index: int) -> Row:
     }
     resource = dice.choice(resources.get(service, [None]))
     named = dice.random() < 0.2
+    own = random.Random(f"{index} {start} {amount}").random()  # not from the dice: the rest of a world stays as it was
     row.update({
         "source": "bill", "line_id": f"line-{index}", "charge_start_s": start, "charge_end_s": end,
         "billing_start_s": scene.billing[0], "billing_end_s": scene.billing[1], "component": SERVICES[service],
@@ -268,10 +269,11 @@ def draw_line(dice: random.Random, scene: Scene, index: int) -> Row:
         "ChargeCategory": category, "ServiceName": service if issuer == "Cloud One" else f"Colo {service}",
         "CommitmentDiscountStatus": "Unused" if unused else dice.choice((None, "Used")),
         "ResourceId": None if named else resource, "ResourceName": resource if named else None,
+        "AllocatedMethodId": "by use" if own < (0.95 if service == "Tagged" else 0.1) else None,
         "ChargeClass": "Correction" if start < scene.billing[0] else None,
         "Tags": {"node-group": dice.choice(("h100", "a100")), "team": dice.choice((*scene.teams, "lost"))},
         "problem": "invalid-number" if category == "Usage" and not unused and dice.random() < 0.05 else None,
     })  # fmt: skip
-    if category == "Tax" and dice.random() < 0.5:
+    if category == "Tax" and dice.random() < 0.5 and not row["AllocatedMethodId"]:
         row["ServiceName"] = None
     return row

@@ -87,7 +87,7 @@ def test_what_is_gone_from_the_ledger_is_missed(project: Project, tmp_path: Path
     assert [(one.bill, one.says, one.posted, one.difference) for one in wrong] == [
         ("Cirrus 2026-10 EUR", Decimal(3), Decimal("-1.8"), Decimal("-4.8"))
     ]
-    found = [one for one in check(broken, OCTOBER).findings if one.what == "bills"]
+    found = [one for one in check(broken, OCTOBER).checks if one.what == "bills"]
     assert [(one.status, one.text) for one in found] == [
         ("wrong", "1 bill of 2026-10 not posted as they say; Cirrus 2026-10 EUR: -1.80 USD is posted of 3.00 USD: -4.80 USD apart")
     ]  # fmt: skip

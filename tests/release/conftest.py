@@ -1,13 +1,13 @@
 """A release, built once, and an environment in which nothing but it is installed."""
 
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests import processes
 from tests.cli.tiny import write_tiny
 from tests.release.dist import UV, write
 from tests.release.parts import ROOT
@@ -42,8 +42,8 @@ def alone() -> dict[str, str]:
     return {name: os.environ[name] for name in kept if name in os.environ}
 
 
-def run(*command: str | Path, **environment: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, cwd="/", env={**alone(), **environment}, capture_output=True, text=True, check=False)
+def run(*command: str | Path, **environment: str) -> processes.CompletedProcess[str]:
+    return processes.run(command, cwd="/", env={**alone(), **environment}, text=True)
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,11 @@
 import hashlib
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests import processes
 from tests.release.licences import bundled, licence_of, objection
 from tests.release.parts import CORE, PROJECT, ROOT, installed, parts
 from tests.release.sbom import sbom
@@ -26,7 +26,7 @@ def made_s() -> int:
     if EPOCH in os.environ:
         return int(os.environ[EPOCH])
     command = ["git", "log", "-1", "--format=%ct"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = processes.run(command, cwd=ROOT, text=True)
     return int(done.stdout) if done.returncode == 0 else SOME_DAY_S
 
 
@@ -44,7 +44,7 @@ def build(source: Path, folder: Path, kind: str) -> Path:
         str(source),
     ]
     environment = {**os.environ, "VIRTUAL_ENV": sys.prefix, EPOCH: str(made_s())}
-    done = subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, check=False)
+    done = processes.run(command, env=environment, cwd="/", text=True)
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)
     return next(folder.glob("*.whl" if kind == "wheel" else "*.tar.gz"))

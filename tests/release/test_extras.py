@@ -1,13 +1,13 @@
 """The core stays small: nothing heavy before a verb needs it, extras that are missing are named, and the page tells their sizes."""
 
 import json
-import subprocess
 import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
+from tests import processes
 from tests.release import extras, without
 from tests.release.conftest import Clean, run
 from tests.release.parts import CORE, ELSEWHERE, PROJECT, ROOT, added, installed, parts, size
@@ -49,7 +49,7 @@ CASES: dict[str, tuple[str, list[str], str]] = {  # by extra: the verb, what to 
 def test_nothing_heavy_is_imported_before_a_verb_needs_it(start: str) -> None:
     told = "atexit.register(lambda: print(*sys.modules.keys() - before, file=sys.stderr))"
     script = f"import atexit, sys; before = {{*sys.modules}}; {told}; {start}"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = processes.run([sys.executable, "-c", script], text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
     assert "apportion" in loaded
     owners = packages_distributions()

@@ -1,12 +1,12 @@
 """The wheel in an environment of its own, away from this folder: the main job, the pages, and what it says where an extra is missing."""
 
 import re
-import subprocess
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from apportion import __version__
+from tests import processes
 from tests.release.conftest import Clean, alone, run
 
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/\S*")
@@ -33,7 +33,7 @@ def test_the_main_job_is_done_from_the_wheel(clean: Clean) -> None:
 def served(clean: Clean) -> Iterator[str]:
     """The address that it prints; nothing waits for a clock."""
     command = [clean.command("apportion"), "--project", str(clean.project), "serve", "--port", "0"]
-    with subprocess.Popen(command, cwd="/", env=alone(), stderr=subprocess.PIPE, text=True) as process:
+    with processes.Process(command, cwd="/", env=alone(), stderr=processes.PIPE, text=True) as process:
         try:
             found = (LINK.search(line) for line in process.stderr or ())
             yield next(link[0] for link in found if link)

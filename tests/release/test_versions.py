@@ -60,6 +60,28 @@ def test_books_of_the_version_before_open_and_print_the_same(
     assert versions.prints(project, tmp_path / "printed") == json.loads((kept / "printed.json").read_text("utf-8"))
 
 
+def test_a_month_that_the_version_before_closed_is_told_and_a_late_line_moves_itself(
+    tmp_path: Path, kept: Path
+) -> None:
+    """Its rules may be others; the month is closed, corrected once by that version, and has a dispute and a credit."""
+    project = write_tiny(tmp_path / "tiny")
+    versions.call(project, "backup", str(kept / "books.tar.gz"), "--restore")
+    edit(project / "bills/acme.csv", SUPPORT, versions.LATE)
+    found = json.loads(versions.call(project, "check", "-o", "json", code=1))  # its deliveries have another digest now
+    assert [one["source"] for one in found["again"]] == ["jobs"]
+    assert found["again"][0]["command"] == "apportion ingest jobs --period 2026-10"
+    told = json.loads(versions.call(project, "explain", "vision", "--period", versions.MONTH, "-o", "json"))
+    assert "told from the charges kept then" in told["title"]
+    before = json.loads(versions.call(project, "report", "showback", "--period", "2026-11", "-o", "json"))["bill"]
+    edit(project / "bills/acme.csv", versions.LATE, SUPPORT.replace("30.00", "32.00"))
+    for words in versions.CORRECTED:
+        versions.call(project, *words)
+    after = json.loads(versions.call(project, "report", "showback", "--period", "2026-11", "-o", "json"))["bill"]
+    assert (before, after) == ("1", "2")
+    assert json.loads(versions.call(project, "check", "-o", "json"))["again"] == []
+    assert json.loads(versions.call(project, "verify", "-o", "json"))["sound"]
+
+
 def test_a_copy_of_the_version_before_is_restored_and_whole(project: Path, kept: Path) -> None:
     versions.call(project, "backup", str(kept / "books.tar.gz"), "--restore")
     assert json.loads(versions.call(project, "verify", "-o", "json"))["sound"]

@@ -11,7 +11,7 @@ import pytest
 import apportion
 from apportion.errors import ApportionError
 from apportion.policy.load import load_policy
-from apportion.reports.review.finding import Finding
+from apportion.reports.review.finding import Pattern
 from apportion.reports.review.review import Review
 from apportion.verbs.draft import drafts, policy_text
 from apportion.verbs.project import Project
@@ -41,7 +41,7 @@ KINDS: dict[str, Callable[[Job], str]] = {
 }
 
 
-def finding(made: Review, key: str) -> Finding:
+def finding(made: Review, key: str) -> Pattern:
     return next(one.finding for one in made.found if one.finding.key == key)
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,8 +15,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from apportion.verbs.project import open_project
+from tests import processes
 from tests.loopback import listening
-from tests.served.serving import PATIENCE_S
+from tests.processes import PATIENCE_S
 from tests.sync.conftest import PROGRAM
 
 SECRET = "swordfish-4711"
@@ -84,7 +84,7 @@ def test_a_round_is_told_line_by_line_and_span_by_span(mine: Path, collector: Co
         file.write('retries = 0\nsince = 2026-10-01\ntoken = "env:GONE_KEY"\n')
     sent = environment(GONE_KEY=SECRET, APPORTION_LOG="json", OTEL_EXPORTER_OTLP_ENDPOINT=collector.address)
     command = [sys.executable, "-c", PROGRAM, "--project", str(mine), "sync", "--quiet"]
-    done = subprocess.run(command, env=sent, capture_output=True, text=True, check=False)
+    done = processes.run(command, env=sent, text=True)
     assert done.returncode == 1
     lines = [json.loads(line) for line in done.stderr.splitlines()]
     assert {"time", "level", "event", "logger", "trace_id", "span_id"} <= set(lines[0])
@@ -111,7 +111,7 @@ def test_without_a_collector_nothing_of_it_is_imported(tmp_path: Path) -> None:
     (tmp_path / "apportion.toml").write_text('[project]\nname = "new"\n', "utf-8")
     script = f"import sys\ntry:\n    {PROGRAM}\nfinally:\n    print(sorted(n for n in sys.modules if n.startswith('opentelemetry')))"
     command = [sys.executable, "-c", script, "--project", str(tmp_path), "sync", "-o", "json"]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    done = processes.run(command, env=environment(), text=True)
     told, _, modules = done.stdout.rpartition("\n[")
     assert modules == "]\n", modules
     assert json.loads(told)["status"] == "ok", told  # a project that has nothing yet is well
@@ -123,7 +123,7 @@ def test_an_extra_that_is_missing_is_named(tmp_path: Path) -> None:
     (blocked / "__init__.py").write_text("raise ImportError\n")
     script = "from apportion.verbs import traces; print(traces.start())"
     sent = environment(PYTHONPATH=str(tmp_path), OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")
-    done = subprocess.run([sys.executable, "-c", script], env=sent, capture_output=True, text=True, check=True)
+    done = processes.run([sys.executable, "-c", script], env=sent, text=True, check=True)
     assert "apportion[otel]" in done.stdout
 
 
@@ -134,7 +134,7 @@ def test_a_server_tells_of_requests_and_of_no_key(mine: Path, collector: Collect
     command = [sys.executable, "-c", PROGRAM, "--project", str(mine), "serve", "--port", "0", "--log-format", "json"]
     with (
         log.open("w") as said,
-        subprocess.Popen(command, env=sent, stdout=subprocess.PIPE, stderr=said, text=True) as process,
+        processes.Process(command, env=sent, stdout=processes.PIPE, stderr=said, text=True) as process,
     ):
         try:
             assert process.stdout is not None

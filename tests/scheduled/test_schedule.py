@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,11 +19,12 @@ from apportion.model.times import instant_text, parse_instant
 from apportion.verbs.project import open_project
 from apportion.verbs.schedule import AGAIN_S, LATE_S, Schedule
 from apportion.web.beacon import beacon
+from tests import processes
+from tests.processes import PATIENCE_S
 from tests.sync.conftest import PROGRAM, setting
 
 DAY = 86_400
 MORNING = parse_instant("2026-11-16T05:00:00Z")
-PATIENCE_S = 170
 
 
 @dataclass
@@ -167,11 +167,11 @@ def systemd() -> Iterator[socket.socket]:
 
 
 @contextmanager
-def running(folder: Path, systemd: socket.socket) -> "Iterator[subprocess.Popen[str]]":
+def running(folder: Path, systemd: socket.socket) -> Iterator[processes.Process[str]]:
     options = ["schedule", "--once-now", "--listen", "127.0.0.1:0", "--log-format", "json"]
     command = [sys.executable, "-c", PROGRAM, "--project", str(folder), *options]
     environment = {**os.environ, "NOTIFY_SOCKET": "@" + systemd.getsockname()[1:].decode()}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True) as process:
+    with processes.Process(command, stderr=processes.PIPE, env=environment, text=True) as process:
         try:
             yield process
         finally:

@@ -14,8 +14,10 @@ import apportion
 from apportion.books.open import Books
 from apportion.books.shapes import CORRECTION, PLAN, Close, Run
 from apportion.engine.minor import minor_units
+from apportion.engine.plan import RULES
 from apportion.model.rows import BILL_DAYS, POSTINGS
 from apportion.model.times import Interval
+from apportion.verbs.lower import lower
 from apportion.verbs.project import Project
 from tests.books import rows
 from tests.sequences.model import Amounts, Model, following
@@ -47,6 +49,8 @@ class Hand(Protocol):
     def deliver(self, month: str, amounts: Amounts) -> None: ...
 
     def apply(self, model: Model, month: str) -> None: ...
+
+    def lower(self, month: str) -> None: ...
 
     def close(self, month: str) -> None: ...
 
@@ -96,6 +100,9 @@ class ByVerbs:
         planned = apportion.plan(self.project, month)
         apportion.apply(self.project, month, made=planned.plan)
 
+    def lower(self, month: str) -> None:
+        assert lower(self.project, month, "agreed")
+
     def close(self, month: str) -> None:
         assert apportion.close(self.project, month, override="agreed").closed is not None
 
@@ -120,6 +127,9 @@ class OnBooks:
     def apply(self, model: Model, month: str) -> None:
         post_late(self.books, model, month)
 
+    def lower(self, month: str) -> None:
+        raise AssertionError(f"nothing was decided of {month}: only the verbs decide")
+
     def close(self, month: str) -> None:
         minor = minor_units(self.books.posted(month))
         self.books.close_period(Close(month, "v1", minor, {"over": "yes"}, self.books.head(), "agreed"))
@@ -135,6 +145,7 @@ def post_late(books: Books, model: Model, month: str) -> None:
     own = hashlib.sha256(f"{said} {books.head()}".encode()).hexdigest()
     inputs = {name: version.snapshot_id for name, version in books.inputs().items()}
     run = replace(decided(books, place, postings(place, month, late), own), plan_digest=own, inputs=inputs)
+    run = replace(run, engine=f"duckdb/{RULES}")
     if correcting:
         books.post(replace(run, kind=CORRECTION, about=month, cause="restated", bill_days=bill_days(month, late)))
     else:

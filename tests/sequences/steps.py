@@ -64,12 +64,24 @@ def take(hand: Hand, model: Model, step: Step) -> None:
     if step.what in ("bill", "restate"):
         hand.deliver(step.month, model.deliver(step.month, step.teams[0], step.amount))
     if step.what in ("apply", "restate") and step.month in model.said:
-        hand.apply(model, step.month)
-        model.apply(step.month)
+        apply(hand, model, step)
     if step.what == "close":
         close(hand, model, step.month)
     if step.what in (CREDIT, RECLASS) and step.amount:
         move(hand, model, step)
+
+
+def apply(hand: Hand, model: Model, step: Step) -> None:
+    """Stopped where a credit is of more than is left; a restatement then takes it down, with a reason."""
+    if model.stops(step.month):
+        with pytest.raises(ProjectError, match="would move more than is left"):
+            hand.apply(model, step.month)
+        if step.what == "apply":
+            return
+        hand.lower(step.month)
+        model.lower(step.month)
+    hand.apply(model, step.month)
+    model.apply(step.month)
 
 
 def take_by_verbs(hand: ByVerbs, model: Model, step: Step) -> None:
@@ -102,7 +114,7 @@ def dispute(hand: ByVerbs, model: Model, step: Step) -> None:
     for outcome in ("rejected", "credited"):
         opened = open_dispute(hand.project, step.month, Doubt(team, "not ours")).dispute
         settle(hand.project, opened.number, Settlement(outcome, "seen", other))
-    model.spare(step.month, step.teams, owed)
+    model.spare(step.month, step.teams, owed, everything=True)
 
 
 def close(hand: Hand, model: Model, month: str) -> None:

@@ -42,7 +42,10 @@ BY_VERBS = [
     Step("restate", MAY, ("bio", ""), Decimal(5)),
     Step("dispute", MAY, ("bio", "speech")),
     Step("close", MAY),
-    Step("restate", MARCH, ("speech", ""), Decimal("1.5")),  # the credit stays as it was agreed
+    Step("restate", MARCH, ("speech", ""), Decimal("1.5")),  # all of it is vision's still: the 0.005 that bio pays aside
+    Step("restate", MARCH, ("vision", ""), Decimal(4)),  # 10.01 were bio's: stopped, then taken down
+    Step("apply", MARCH),
+    Step("restate", MARCH, ("vision", ""), Decimal(40)),  # there are 10.01 again
 ]  # fmt: skip
 
 

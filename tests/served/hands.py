@@ -15,8 +15,7 @@ import apportion.verbs.gc
 import apportion.verbs.hooks
 import apportion.verbs.ingest  # noqa: F401  # so that commands need not
 from apportion.cli.main import main
-
-PATIENCE_S = 170
+from tests.processes import PATIENCE_S
 
 
 def obey(arguments: list[str], said: str) -> None:

@@ -2,9 +2,7 @@
 
 import os
 import re
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,8 +11,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from tests.processes import PATIENCE_S, Process
+
 PROGRAM = (sys.executable, "-c", "from apportion.cli.main import main; main()")
-PATIENCE_S = 170
 MANY = 300  # connections, until each process has taken one
 
 
@@ -22,7 +21,7 @@ MANY = 300  # connections, until each process has taken one
 class Server:
     """`link` logs in once. `log` is all that it said, once it has ended."""
 
-    process: "subprocess.Popen[bytes]"
+    process: Process[bytes]
     address: str
     link: str
     processes: int
@@ -69,17 +68,18 @@ def served(folder: Path, processes: int = 1) -> Iterator[Server]:
 class Starting:
     """A server that has not said yet where it is: several can start at once."""
 
-    process: "subprocess.Popen[bytes]"
+    process: Process[bytes]
     processes: int
     log: Path
 
     def ready(self) -> Server:
-        late = time.monotonic() + PATIENCE_S
-        while not (found := re.search(r"Open (http://[^/]+)(/\S+)\n", self.log.read_text("utf-8"))):
-            assert self.process.poll() is None, self.log.read_text("utf-8")
-            assert time.monotonic() < late, "the server does not say where it is"
-            time.sleep(0.05)
+        self.process.wait_until(self.opened, "it says where it is")
+        found = self.opened()
+        assert found
         return Server(self.process, found[1], found[2], self.processes, self.log)
+
+    def opened(self) -> re.Match[str] | None:
+        return re.search(r"Open (http://[^/]+)(/\S+)\n", self.log.read_text("utf-8"))
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def start(folder: Path, processes: int = 1) -> Iterator[Starting]:
     command = [*PROGRAM, "--project", str(folder), "serve", "--port", "0", "--processes", str(processes)]
     log = folder / f"serve-{processes}-{os.urandom(3).hex()}.log"
     with log.open("w", encoding="utf-8") as said:
-        process = subprocess.Popen(command, stderr=said)
+        process = Process(command, stderr=said)
     try:
         yield Starting(process, processes, log)
     finally:

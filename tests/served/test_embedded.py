@@ -25,9 +25,10 @@ import apportion
 from apportion.books.doors import Person
 from apportion.books.tables import EVIDENCE
 from apportion.verbs.project import Project
+from tests.processes import PATIENCE_S
 from tests.served.hands import Hands, hands
 from tests.served.reading import head_of, sums_by_head, told_sums
-from tests.served.serving import PATIENCE_S, Server, start
+from tests.served.serving import Server, start
 from tests.web import world
 
 MONTH = "2026-10"

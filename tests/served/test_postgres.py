@@ -19,9 +19,10 @@ from apportion.verbs.hooks import LOCK, add_hook
 from apportion.verbs.project import Project
 from tests.books import postgres
 from tests.hooks.conftest import Receiver, receiver
+from tests.processes import PATIENCE_S
 from tests.served.hands import Hands, hands
 from tests.served.reading import head_of, sums_by_head, told_sums
-from tests.served.serving import PATIENCE_S, Server, start
+from tests.served.serving import Server, start
 from tests.web.pushing import ROW, START
 
 __all__ = ["receiver"]
@@ -179,7 +180,7 @@ def test_a_push_that_comes_to_all_at_once_is_taken_once(
     assert [answer.json() for answer in answers] == [answers[0].json()] * 3
     assert answers[0].json()["rows"] == 1
     assert len(project.books.deliveries()) == before + 1
-    other = [push(client, session, f"k{more}", {**row, "allocated": 1}, more).status_code for client in everyone]
+    other = [push(client, session, f"k{more}", {**row, "gpu": 2}, more).status_code for client in everyone]
     assert other == [409] * 3
 
 

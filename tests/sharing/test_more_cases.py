@@ -54,7 +54,15 @@ ANSWERS: list[Answer] = [
         100,
         {"idle": "even"},
         {"capacity": 9, "usage": {"n": 0, "v": 0}},
-        {"n": 50, "v": 50},
+        {"_idle": 100, "n": 0, "v": 0},
+    ),
+    (
+        "idle evenly over who used it",
+        "capacity_rate",
+        9000,
+        {"idle": "even"},
+        {"capacity": 12, "usage": {"n": 4, "v": 2, "never": 0}},
+        {"n": 5250, "v": 3750, "never": 0},
     ),
     (
         "nothing used",
@@ -324,7 +332,8 @@ BAD_NUMBERS = [
 def test_answers(row: Answer) -> None:
     _, method, bill, params, inputs, shares = row
     problem = {"method": method, "bill_minor": bill, "params": params, "inputs": inputs}
-    assert split(json.dumps(problem)) == (0, {"shares": shares})
+    code, printed = split(json.dumps(problem))
+    assert (code, printed["shares"]) == (0, shares)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,8 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+
+from tests import processes
 
 ROOT = Path(__file__).resolve().parents[2]
 BROUGHT = ("mkdocs.yml", "docs/hooks", "docs/assets", "src/apportion/web/static/icon.svg")
@@ -26,16 +27,15 @@ SMALL = {
 }
 
 
-def build(root: Path, site: Path) -> subprocess.CompletedProcess[str]:
+def build(root: Path, site: Path) -> processes.CompletedProcess[str]:
     """As `make site` builds it."""
-    return subprocess.run(
+    return processes.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)],
         cwd=root,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stdout=processes.PIPE,
+        stderr=processes.STDOUT,
         text=True,
-        check=False,
     )
 
 

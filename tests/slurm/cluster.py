@@ -8,12 +8,15 @@ import secrets
 import shutil
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests import processes
+from tests.loopback import answers, free_port
+from tests.processes import Process
 
 PROGRAMS = (
     "munged",
@@ -43,15 +46,7 @@ def why_not() -> str:
     return "" if os.geteuid() == 0 else "no Slurm: only root may start it"
 
 
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [server.getsockname()[1] for server in sockets]
-    for server in sockets:
-        server.close()
-    return ports
-
-
-def wait_for(what: str, is_so: Callable[[], bool], seconds: float = 60) -> None:
+def wait_for(what: str, is_so: Callable[[], bool], seconds: float = processes.PATIENCE_S) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if is_so():
@@ -64,7 +59,7 @@ def wait_for(what: str, is_so: Callable[[], bool], seconds: float = 60) -> None:
 class Cluster:
     folder: Path
     name: str = "lab"
-    processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+    processes: dict[str, Process[bytes]] = field(default_factory=dict)
     ports: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -73,9 +68,9 @@ class Cluster:
 
     def start(self, name: str, *words: str, **more: str) -> None:
         with (self.folder / f"log/{name}.out").open("ab") as out:
-            self.processes[name] = subprocess.Popen(
+            self.processes[name] = processes.Process(
                 words,
-                stdin=subprocess.DEVNULL,
+                stdin=processes.DEVNULL,
                 stdout=out,
                 stderr=out,
                 env={**self.environment, **more},
@@ -87,30 +82,25 @@ class Cluster:
         process.terminate()
         try:
             process.wait(15)
-        except subprocess.TimeoutExpired:
+        except processes.TimeoutExpired:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
     def ask(self, *words: str, check: bool = True, **more: str) -> str:
-        done = subprocess.run(
+        done = processes.run(
             words,
             env={**self.environment, **more},
-            capture_output=True,
             text=True,
             timeout=60,
-            stdin=subprocess.DEVNULL,
-            check=False,
+            stdin=processes.DEVNULL,
         )
         assert not check or done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
         return done.stdout
 
     def works(self, *words: str) -> bool:
-        with suppress(subprocess.TimeoutExpired):
-            return (
-                subprocess.run(words, env=self.environment, capture_output=True, timeout=10, check=False).returncode
-                == 0
-            )
+        with suppress(processes.TimeoutExpired):
+            return processes.run(words, env=self.environment, timeout=10).returncode == 0
         return False
 
     def sql(self, text: str) -> str:
@@ -119,18 +109,18 @@ class Cluster:
     def submit(self, *words: str) -> str:
         return self.ask("sbatch", "--parsable", "-o", "/dev/null", *words).strip().partition(";")[0]
 
-    def wait_state(self, job: str, *states: str, seconds: float = 40) -> None:
+    def wait_state(self, job: str, *states: str) -> None:
         def seen() -> bool:
             found = self.ask("sacct", "-X", "-n", "-P", "-j", job, "-o", "State", check=False).split()
             return bool(found) and found[-1] in states
 
-        wait_for(f"job {job} to be {states}", seen, seconds)
+        wait_for(f"job {job} to be {states}", seen)
 
     def up(self) -> None:
         for name in ("etc", "log", "run", "state", "spool", "dev", "sql"):
             (self.folder / name).mkdir(parents=True)
         names = ["ctld", "dbd", "sql", "rest", *NODES]
-        self.ports = dict(zip(names, free_ports(len(names)), strict=True))
+        self.ports = {name: free_port() for name in names}
         self.start_munge()
         self.start_sql()
         self.write_settings()
@@ -198,7 +188,7 @@ class Cluster:
         (etc / "slurm.conf").write_text(self.slurm_conf(munge) + "".join(self.node_lines()))
 
     def version(self) -> tuple[int, ...]:
-        said = subprocess.run(["slurmctld", "-V"], capture_output=True, text=True, check=True).stdout.split()[-1]
+        said = processes.run(["slurmctld", "-V"], text=True, check=True).stdout.split()[-1]
         return tuple(int(part) for part in said.split(".")[:2])
 
     def devices(self) -> Iterator[str]:
@@ -248,13 +238,7 @@ class Cluster:
             SLURM_JWT="daemon", SLURMRESTD_SECURITY="disable_unshare_sysv,disable_unshare_files",
         )  # fmt: skip
 
-        def answers() -> bool:
-            with suppress(OSError):
-                socket.create_connection(("127.0.0.1", self.ports["rest"]), 1).close()
-                return True
-            return False
-
-        wait_for("slurmrestd", answers, 20)
+        wait_for("slurmrestd", lambda: answers(self.ports["rest"]))
         return token
 
     def roll_up(self) -> None:
@@ -272,7 +256,7 @@ class Cluster:
         self.sql(f"update acct.{self.name}_last_ran_table set hourly_rollup = 0, daily_rollup = 0, monthly_rollup = 0")
         self.start_database()
         counted = f"select count(*) from acct.{self.name}_assoc_usage_hour_table"
-        wait_for("the hourly sums", lambda: int(self.sql(counted)) > 0, 60)
+        wait_for("the hourly sums", lambda: int(self.sql(counted)) > 0)
         time.sleep(1)
 
     def down(self) -> None:

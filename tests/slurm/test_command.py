@@ -3,12 +3,9 @@
 import getpass
 import os
 import shutil
-import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,8 @@ from apportion.errors import ApportionError, InputError, ProjectError
 from apportion.sources.outside.command import COMMAND_SETTINGS, Shell
 from apportion.sources.settings import stanza
 from apportion.sources.slurm import probe
+from tests import processes
+from tests.loopback import answers, free_port
 
 HERE = Shell("source 'slurm'")
 
@@ -68,10 +67,9 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         pytest.skip("no sshd: only root may start Debian's openssh-server for the tests")
     folder = tmp_path_factory.mktemp("ssh")
     for name in ("host", "own", "stranger"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
+        processes.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
     shutil.copy(folder / "own.pub", folder / "authorized")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     (folder / "sshd_config").write_text(
         f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\nStrictModes no\nUsePAM no\n"
         f"PasswordAuthentication no\nPermitRootLogin yes\nPidFile {folder}/pid\n"
@@ -84,13 +82,9 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             f"Host head\n HostName 127.0.0.1\n Port {port}\n User {getpass.getuser()}\n IdentityFile {folder}/{name}\n IdentitiesOnly yes\n"
             f" UserKnownHostsFile {folder}/known\nHost nowhere\n HostName 127.0.0.1\n Port 1\n"
         )
-    process = subprocess.Popen([server, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=subprocess.DEVNULL)
+    process = processes.Process([server, "-D", "-e", "-f", str(folder / "sshd_config")])
     try:
-        for _ in range(100):
-            with suppress(OSError):
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            time.sleep(0.1)
+        process.wait_until(lambda: answers(port), "it listens")
         yield folder
     finally:
         process.terminate()

@@ -1,6 +1,8 @@
 """Outputs of real clusters of four versions against their own sreport, and accounting of others against independent sums."""
 
+import gzip
 import json
+import re
 import shutil
 from collections import Counter
 from itertools import pairwise
@@ -10,11 +12,13 @@ from typing import Any
 import pyarrow.compute as pc
 import pytest
 
+from apportion.errors import InputError
 from apportion.model.delivery import Delivery
 from apportion.model.meters import GPU
 from apportion.model.times import Interval, parse_instant
 from apportion.model.times import zone_named as zone
 from apportion.sources.slurm import read
+from apportion.sources.slurm.shapes import XDMOD as EXPORT
 from apportion.sources.slurm.tables import rows_of
 from tests.slurm.making import by_account, codes, found, labels, rows
 
@@ -32,6 +36,12 @@ XDMOD = (
     "jobid,jobidraw,cluster,partition,qos,account,group,gid,user,uid,submit,eligible,start,end,elapsed,exitcode,state,nnodes,ncpus,reqcpus,reqmem,"
     "reqtres,alloctres,timelimit,nodelist,jobname"
 )
+
+
+def core_seconds(told: Delivery) -> int:
+    """Thousandths."""
+    cores = told.tables["usage"].filter(pc.field("meter") == "cpu")
+    return int(pc.sum(pc.multiply(cores["allocated"], pc.subtract(cores["end_s"], cores["start_s"]))).as_py())
 
 
 def outputs(version: str) -> Path:
@@ -220,6 +230,31 @@ def test_the_weird_name_is_one_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cluster", ["phillips", "pozidriv"])
+def test_the_header_of_the_page_is_that_of_the_recorded_export(cluster: str, tmp_path: Path) -> None:
+    """The list of its columns lies beside it; the page's header over the recorded rows gives the sums of others, and the older one is refused."""
+    folder = SHARED / "traces" / "xdmod_slurm"
+    if not folder.exists():
+        pytest.skip("no ../shared/data/traces beside this checkout")
+    page = (Path(__file__).parents[2] / "docs/migrate/from-open-xdmod.md").read_text(encoding="utf-8")
+    shown = re.search(r"echo '([A-Za-z|]+)'", page)
+    listed = re.search(r"--format (jobid[a-z,\s]+)", (folder / "README.md").read_text(encoding="utf-8"))
+    assert shown
+    assert listed
+    assert shown[1].casefold().split("|") == "".join(listed[1].split()).split(",") == [*map(str.casefold, EXPORT)]
+    rows_text = gzip.decompress((folder / f"{cluster}.log.gz").read_bytes()).decode()
+    facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))[cluster]
+    (tmp_path / "sacct.txt").write_text(f"{shown[1]}\n{rows_text}", encoding="utf-8")
+    told = found(read({"name": "slurm", "kind": "slurm", "path": "sacct.txt"}, tmp_path, None))
+    assert core_seconds(told) == 1000 * facts["total_cpu_seconds"]
+    older = shown[1].replace("|QOS|", "|").replace("|ReqTRES|", "|ReqGRES|ReqTRES|")
+    (tmp_path / "sacct.txt").write_text(f"{older}\n{rows_text}", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        found(read({"name": "slurm", "kind": "slurm", "path": "sacct.txt"}, tmp_path, None))
+    assert caught.value.code == "shifted-columns"
+    assert caught.value.hint == f"the cells fit the header of Open XDMoD's Slurm export: {','.join(EXPORT)}"
+
+
+@pytest.mark.parametrize("cluster", ["phillips", "pozidriv"])
 def test_sums_of_others_over_real_accounting(cluster: str) -> None:
     folder = SHARED / "traces"
     if not folder.exists():
@@ -228,8 +263,7 @@ def test_sums_of_others_over_real_accounting(cluster: str) -> None:
     path = f"xdmod_slurm/{cluster}.log.gz"
     told = found(read({"name": "slurm", "kind": "slurm", "path": path, "fields": XDMOD}, folder, None))
     cores = told.tables["usage"].filter(pc.field("meter") == "cpu")
-    seconds = pc.sum(pc.multiply(cores["allocated"], pc.subtract(cores["end_s"], cores["start_s"]))).as_py()
-    assert seconds == 1000 * facts["total_cpu_seconds"]
+    assert core_seconds(told) == 1000 * facts["total_cpu_seconds"]
     assert (pc.min(cores["start_s"]).as_py(), pc.max(cores["end_s"]).as_py()) == (
         facts["first_start"],
         facts["last_end"],

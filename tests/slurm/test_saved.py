@@ -318,7 +318,7 @@ def test_what_a_file_lacks_is_said(tmp_path: Path) -> None:
         ("JobIDRaw|Start|End|AllocTRES\n17|1791158401|1791158402|cpu=1\n", {}, "missing-setting"),
         (sacct({}), {"suspended": "sometimes"}, "invalid-setting"),
         (sacct({}), {"partition": "a100"}, "unknown-setting"),
-        (sacct({"Start": 1, "End": 2}, {}), {}, "window-too-wide"),
+        (sacct({"Start": 1_500_000_000, "End": 1_500_000_002}, {}), {}, "window-too-wide"),
         ("JobID       State\n-----\n", {}, "no-header"),
     ],
 )

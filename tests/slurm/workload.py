@@ -140,7 +140,5 @@ class Workload:
 
     def wait(self) -> None:
         """Until only the long job is left."""
-        wait_for(
-            "all jobs but one to end", lambda: self.cluster.ask("squeue", "-h", "-o", "%j").split() == ["long"], 40
-        )
+        wait_for("all jobs but one to end", lambda: self.cluster.ask("squeue", "-h", "-o", "%j").split() == ["long"])
         self.cluster.ask("scontrol", "delete", "reservationname=demo")

@@ -112,6 +112,7 @@ def canonical(deliveries: Iterable[Delivery], most: int = 40) -> list[dict[str, 
             "tables": {name: canonical_table(table, most) for name, table in sorted(found.tables.items())},
             "problems": [
                 {"where": one.where, "code": one.code, "message": one.message, "money": one.money}
+                | {name: text for name, text in (("quantity", one.quantity), ("meter", one.meter)) if text}
                 for one in found.problems
             ],
             "files": [

@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from decimal import Decimal
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 
 from apportion.errors import ApportionError
 from apportion.model.delivery import Delivery
+from tests import processes
 from tests.conftest import LONG
 from tests.sources import making
 
@@ -66,7 +66,7 @@ CORPUS: dict[str, tuple[str, str | bytes, str]] = {
     "no header": ("bill.csv", "".join(BILL.splitlines(keepends=True)[1:]), "missing-columns"),
     "html": ("bill.csv", "<html><body>Sign in</body></html>\n", "missing-columns"),
     "one huge row": ("bill.csv", BILL + "x" * 40_000_000, "corrupt-file"),
-    "no time at all": ("bill.csv", BILL.replace("2026-", "26/"), "no-billing-period"),
+    "no time at all": ("bill.csv", BILL.replace("2026-", "26/"), "shifted-columns"),
 }
 
 
@@ -115,7 +115,7 @@ JSON_LINES: dict[str, tuple[bytes, list[str]]] = {
 def test_json_lines_that_cannot_be_taken_are_problems(what: str, tmp_path: Path) -> None:
     line, expected = JSON_LINES[what]
     good = json.dumps({**making.JOB, "job": "good"}).encode()
-    delivery = making.read_log(tmp_path, b"\n".join([good, line, good.replace(b"good", b"fine")]), "log.jsonl")
+    delivery = making.read_log(tmp_path, b"\n".join([good, line, good.replace(b"good", b"fine"), b""]), "log.jsonl")
     assert [row["workload"] for row in delivery.tables["usage"].to_pylist()] == ["good", "fine"]
     assert set(making.codes(delivery)) <= set(expected)
     assert delivery.problems
@@ -170,9 +170,7 @@ def test_no_single_changed_bit_of_a_parquet_file_ends_the_process(tmp_path: Path
     """In a process of its own: pyarrow aborts on some damage to a footer when it is asked the wrong way."""
     rows = [{"job": str(number), "gpus": number, "start": "2026-10-05T00:00:00Z"} for number in range(5)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "good.parquet", write_page_checksum=True, compression="none")
-    done = subprocess.run(
-        [sys.executable, "-c", EVERY_BYTE, str(tmp_path)], capture_output=True, text=True, check=False
-    )
+    done = processes.run([sys.executable, "-c", EVERY_BYTE, str(tmp_path)], text=True)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     refused, changed = map(int, done.stdout.split())

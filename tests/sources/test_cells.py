@@ -72,6 +72,12 @@ def test_typed_money() -> None:
     fine = pa.array([Decimal("1.50"), None], pa.decimal128(38, 20))
     assert money(fine).values.to_pylist() == [Decimal("1.5"), None]
     assert money(pa.array([Decimal("1e-19"), Decimal(1)], pa.decimal128(38, 20))).bad == {0: "too-many-digits"}
+
+
+@pytest.mark.parametrize("text", ["1.0000000000000000000000000001", "1234567890123456789012345.00"])
+def test_more_digits_than_decimals_compute_with_are_no_money(text: str) -> None:
+    assert money(pa.array([text, "1.50"])).bad == {0: "too-many-digits"}
+    assert money(pa.array(["1.5000000000000000000000000000", "-0.0"])).bad == {}
     assert money(pa.array([10**18, -3])).values.to_pylist() == [10**18, -3]
     assert money(pa.array([True])).bad == {0: "invalid-number"}
 

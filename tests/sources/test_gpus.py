@@ -35,6 +35,8 @@ LAYOUTS = {  # boards cut up in full, as NVIDIA's guide draws them; where memory
         ("nvidia.com/gpu.shared=1", Fraction(1, 4)), ("nvidia.com/gpu.shared: 2", Fraction(1, 2)), ("nvidia.com/mig-3g.20gb.shared", Fraction(3, 28)),
         ("gres/shard=3", Fraction(3, 8)), ("shard:a100:3", Fraction(3, 8)), ("gres/mps=50", Fraction(1, 2)), ("gpu-fraction=0.25", Fraction(1, 4)),
         ("nvidia.com/gpu=1,nvidia.com/gpucores=30", Fraction(3, 10)), ("nvidia.com/gpu=2,nvidia.com/gpumem-percentage=50,nvidia.com/gpucores=30", 1),
+        ("billing=40,cpu=8,energy=12,gres/gpu=3,gres/gpu:a100=3,license/abaqus=2,mem=64G,node=1", 3), ("cpu=8,gres/gpu:a100=1,gres/gpu:h100=2", 3),
+        ("cpu=8,mem=64G,node=1", 0), ("cpu=8, gres/shard=2, fs/lustre=4K", Fraction(1, 4)),
         ("nvidia.com/gpucores=30,nvidia.com/gpumem=20480", Fraction(3, 10)),
     ],
 )  # fmt: skip
@@ -48,6 +50,7 @@ def test_a_part_is_an_exact_fraction(text: str, expected: Fraction) -> None:
         ("1g.24gb", "unknown-share"), ("2g.48gb", "unknown-share"), ("nvidia.com/gpu.shared", "unknown-share"), ("gres/shard=1", "unknown-share"),
         ("nvidia.com/gpumem=100", "unknown-share"), ("8g.80gb", "invalid-number"), ("4c.3g.20gb", "invalid-number"), ("3g.20gb=-1", "invalid-number"),
         ("3g.20gb,3g.20gb", "invalid-number"), ("3g.20gb spare", "invalid-number"), ("x3g.20gb", "invalid-number"), ("cpu=4", "invalid-number"),
+        (",", "invalid-number"), ("cpu=4,gres/craynetwork=1", "invalid-number"), ("cpu=4,cores=2", "invalid-number"),
         ("2x3g.20gb=2", "invalid-number"), ("nan", "invalid-number"), ("", "invalid-number"), ("1/0", "invalid-number"), ("gpu" * 100, "invalid-number"),
     ],
 )  # fmt: skip

@@ -64,7 +64,7 @@ def test_csv_gzip_parquet_and_json_lines_give_the_same_rows(tmp_path: Path) -> N
     plain = making.read_log(tmp_path, text)
     packed = making.read_log(tmp_path, gzip.compress(text.encode()), "log.csv.gz")
     lines = making.read_log(
-        tmp_path, "\n".join(json.dumps({**job, "gpus": int(job["gpus"])}) for job in jobs), "log.ndjson"
+        tmp_path, "".join(json.dumps({**job, "gpus": int(job["gpus"])}) + "\n" for job in jobs), "log.ndjson"
     )
     typed = pa.Table.from_pylist([{**job, "gpus": int(job["gpus"]), "state": job["state"] or None} for job in jobs])
     pq.write_table(typed, tmp_path / "log.parquet")
@@ -127,7 +127,10 @@ def test_what_many_rows_say_of_a_workload_does_not_depend_on_their_order(tmp_pat
 def test_labels_json_of_repeated_workloads(tmp_path: Path) -> None:
     rows = [{**making.JOB, "node": f"n{number}", "more": json.dumps({"step": str(number)})} for number in range(3)]
     delivery = making.read_log(tmp_path, making.csv_text(rows), labels_json="more")
-    assert [dict(row["labels"]) for row in table(delivery, "workloads")] == [{"slurm.account": "vision", "step": "2"}]
+    told = table(delivery, "workloads")
+    assert [dict(row["labels"])["step"] for row in told] == ["0", "1", "2"]
+    assert [row["label_set"] for row in told] == [row["label_set"] for row in table(delivery, "usage")]
+    assert len({row["label_set"] for row in told}) == 3
 
 
 def test_every_other_column_as_a_label(tmp_path: Path) -> None:
@@ -174,12 +177,20 @@ def test_used_amounts_may_have_another_unit(tmp_path: Path) -> None:
     assert table(delivery)[0]["used"] == 900 * GPU // 1000
 
 
-def test_durations_follow_the_form_of_the_times(tmp_path: Path) -> None:
+def test_durations_are_seconds_whatever_the_times_are_counted_in(tmp_path: Path) -> None:
     columns = {"workload": "job", "start": "t", "duration": "d"}
     seconds = making.read_log(tmp_path, "job,t,d,gpus,account\n1,1790812800,90,1,a\n", columns=columns, time="epoch")
     millis = making.read_log(
-        tmp_path, "job,t,d,gpus,account\n1,1790812800000,90000,1,a\n", columns=columns, time="epoch_ms"
+        tmp_path, "job,t,d,gpus,account\n1,1790812800000,90,1,a\n", columns=columns, time="epoch_ms"
     )
+    stated = making.read_log(
+        tmp_path,
+        "job,t,d,gpus,account\n1,1790812800000,90000,1,a\n",
+        columns=columns,
+        time="epoch_ms",
+        units={"duration": "milliseconds"},
+    )
+    assert stated.tables == millis.tables
     assert seconds.tables == millis.tables
     assert table(seconds)[0]["end_s"] - table(seconds)[0]["start_s"] == 90
     assert table(seconds)[0]["resource"] == ""

@@ -1,13 +1,13 @@
 """The demo is one month, not a different one on every machine."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from apportion.sources.demo import make_demo, read
+from tests import processes
 
 DIGEST = """
 import hashlib, pathlib
@@ -22,9 +22,7 @@ print(digest.hexdigest())
 
 
 def digest(**environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", DIGEST], env=os.environ | environment, capture_output=True, text=True, check=True
-    )
+    done = processes.run([sys.executable, "-c", DIGEST], env=os.environ | environment, text=True, check=True)
     return done.stdout.strip()
 
 

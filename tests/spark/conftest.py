@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from apportion.engine.backends.duckdb import DuckDB, connect_duckdb
 from apportion.engine.backends.spark import Spark
 from apportion.verbs.spark import connect_spark
+from tests import processes
 
 MASTER = "local[2]"
 OLDEST_JAVA = 17
@@ -28,7 +28,7 @@ def java_version() -> int:
     program = Path(home, "bin/java") if home else shutil.which("java")
     if not program:
         return 0
-    told = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr
+    told = processes.run([program, "-version"], text=True).stderr
     found = re.search(r'version "(\d+)', told)
     return int(found[1]) if found else 0
 

@@ -2,9 +2,6 @@
 
 import os
 import signal
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,23 +14,13 @@ from apportion.engine.backends.spark import Spark
 from apportion.engine.plan import make_plan
 from apportion.errors import InputError
 from apportion.verbs.spark import connect_spark
+from tests import processes
 from tests.cli.conftest import Run
 from tests.engine.golden_world import GOLDEN, read_world
+from tests.loopback import answers, free_port
 from tests.spark.conftest import tuned
 
 CASES = ("flow-energy", "scope-resource")
-STARTS_IN_S = 120
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def answers(port: int) -> bool:
-    with socket.socket() as asked:
-        return asked.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="module")
@@ -52,22 +39,9 @@ def server(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
         *(part for key, value in settings.items() for part in ("--conf", f"{key}={value}")),
     ]  # fmt: skip
     environment = {**os.environ, "SPARK_HOME": str(home)}
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+    process = processes.Process(command, cwd=folder, env=environment, stdin=processes.DEVNULL, start_new_session=True)
     try:
-        until = time.monotonic() + STARTS_IN_S
-        while not answers(port):
-            assert process.poll() is None, (folder / "log").read_text()
-            assert time.monotonic() < until, (folder / "log").read_text()
-            time.sleep(0.2)
+        process.wait_until(lambda: answers(port), "it listens")
         yield f"sc://127.0.0.1:{port}"
     finally:
         os.killpg(process.pid, signal.SIGKILL)

@@ -103,7 +103,7 @@ def test_check_goes_on_after_a_failure_and_exits_1(run: Run, posted: Path) -> No
     edit(posted / "policy.yaml", "currency: USD", "currency: USX")
     shown = run("--project", posted, "check", "-o", "json")
     assert shown.code == 1
-    wrong = {finding["what"]: finding for finding in shown.value()["findings"] if finding["status"] == "wrong"}
+    wrong = {finding["what"]: finding for finding in shown.value()["checks"] if finding["status"] == "wrong"}
     assert set(wrong) == {"policy", "source acme", "source jobs"}
     assert "policy.yaml:3" in wrong["policy"]["text"]
     assert wrong["source jobs"]["fix"] == "apportion ingest jobs"

@@ -67,8 +67,8 @@ def statements(draw: st.DrawFn, named: st.SearchStrategy[str] = names) -> shape.
     work = st.builds(
         shape.Workload, named, text, text, text, st.sampled_from(("GPU", "")), hours, st.none() | hours, amounts, maybe
     )
-    use = st.builds(shape.Use, named, st.just("GPU"), hours, st.none() | hours, hours, amounts, maybe)
-    given = st.sampled_from(("given", "received"))
+    use = st.builds(shape.Use, named, st.just("GPU"), hours, st.none() | hours, hours, amounts, maybe, maybe)
+    given, sides = st.sampled_from(("given", "received")), st.sampled_from(("in", "out"))
     return shape.Statement(
         template=shape.TEMPLATE,
         number="" if shown or draft else draw(named),
@@ -111,6 +111,8 @@ def statements(draw: st.DrawFn, named: st.SearchStrategy[str] = names) -> shape.
         how=tuple(draw(st.lists(st.builds(shape.Rule, text, named, text, st.integers(0, 999)), max_size=2))),
         dispute=draw(text),
         preview=draw(st.none() | previews(owed, named)),
+        moves=tuple(draw(st.lists(st.builds(shape.Move, sides, named, text, amounts, named, text), max_size=2)))
+        or None,
     )
 
 
@@ -140,7 +142,9 @@ def amounts_of(statement: shape.Statement) -> set[int]:
     if statement.preview is not None and statement.preview.owed is not None:
         found |= {statement.preview.owed, *(change.amount for change in statement.preview.changes)}
     found |= {work.waste for work in statement.workloads if work.waste is not None}
+    found |= {use.other_hours for use in statement.usage if use.other_hours}
     found |= {use.waste for use in statement.usage if use.waste is not None}
     found |= {figure for one in statement.budgets for figure in (one.amount, one.spent, one.left)}
     found |= {one.amount for one in statement.adjustments}
+    found |= {one.amount for one in statement.moves or ()}
     return found | {figure for one in statement.corrections for figure in (one.was, one.now, one.amount)}

@@ -3,7 +3,6 @@
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -18,12 +17,13 @@ from apportion.render.statement import render
 from apportion.render.statement.batch import FEW, file_name, render_all
 from apportion.reports.statement.shape import Statement
 from bench.statements import Size, statement_of
+from tests import processes
+from tests.processes import PATIENCE_S
 from tests.statements import strategies
 
 ROOT = Path(__file__).parents[2]
 SMALL = Size(projects=2, users=2, workloads=2)
 MANY = 3000
-PATIENCE_S = 60
 RUN = """
 import signal
 import sys
@@ -85,10 +85,10 @@ def test_an_end_leaves_whole_files_and_no_workers(ending: signal.Signals, first:
     """Ctrl-C goes to the whole group, as from a terminal, also while the workers start; a kill to the parent alone."""
     script, out = tmp_path / "run.py", tmp_path / "out"
     script.write_text(RUN, "utf-8")
-    parent = subprocess.Popen(
+    parent = processes.Process(
         [sys.executable, script, out],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stderr=subprocess.PIPE,
+        stderr=processes.PIPE,
         start_new_session=True,
     )
     try:

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from hashlib import sha256
@@ -16,6 +15,7 @@ from apportion.errors import ProjectError
 from apportion.render.statement import render
 from apportion.reports.statement.shape import Line, Part, Statement, from_json
 from bench.statements import Size, statement_of
+from tests import processes
 from tests.conftest import LONG
 from tests.statements import strategies
 from tests.statements.strategies import amounts_of, written
@@ -33,7 +33,7 @@ def pdftotext() -> str:
 
 def said_by(made: bytes, pdftotext: str) -> str:
     """In the order in which it was written, blanks left out: lines are broken anywhere."""
-    done = subprocess.run([pdftotext, "-raw", "-", "-"], input=made, capture_output=True, check=True)
+    done = processes.run([pdftotext, "-raw", "-", "-"], input=made, check=True)
     return re.sub(r"\s", "", done.stdout.decode())
 
 
@@ -99,12 +99,11 @@ def test_the_bytes_do_not_depend_on_the_machine(tmp_path: Path) -> None:
         "PYTHONHASHSEED": "7",
         "RAYON_NUM_THREADS": "1",
     }
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", code],
         input=text,
         cwd=tmp_path,
         env=environment,
-        capture_output=True,
         text=True,
         check=True,
     )

@@ -7,11 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apportion.reports.statement.build import statements
-from apportion.reports.statement.drivers import changes
+from apportion.reports.statement.drivers import Side, changes
 from apportion.reports.statement.facts import (
     CARRIED,
     CHANGES,
@@ -106,7 +107,14 @@ def facts(now: pa.Table, before: pa.Table, work: tuple[pa.Table, pa.Table], same
         "waste": WASTE.empty_table(),
     }
     runs = {"r1": Ran("2026-09", "late", "r0")}
-    return Facts(WORDS, now, before, changes(now, before, same, work), work[0], runs=runs, **empty)
+    sides = Side(now, late(now), work[0]), Side(before, late(before), work[1])
+    why = changes(*sides, None if same is None else (same, late(same)))
+    return Facts(WORDS, now, before, why, work[0], runs=runs, **empty)
+
+
+def late(rows: pa.Table) -> pa.Table:
+    """Some of what was planned, for days of other months."""
+    return rows.filter(pc.and_(pc.equal(rows["cause"], "x"), pc.equal(rows["kind"], "")))
 
 
 def check_sums(made: Statement) -> None:

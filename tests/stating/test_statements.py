@@ -10,7 +10,7 @@ from apportion.reports.statement.shape import LEVELS, Change, Line, Statement, f
 from apportion.verbs.project import Project
 from apportion.verbs.statement import Wanted, statements
 from tests.sources import making
-from tests.stating.world import POLICY, new_project, post, write_bill
+from tests.stating.world import POLICY, line, new_project, post, write_bill
 
 MONTHS = ("2026-09", "2026-10", "2026-11")
 
@@ -26,7 +26,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     write_bill(folder, "2026-09", "110")
     post(found, "2026-09")
     assert apportion.close(found, "2026-10", override="small").closed
-    rule = "adjustments: [{team: vision, percent: -10, sponsor: platform, why: a hard year, until: 2026-12-31}]\n"
+    rules = (
+        "{team: vision, percent: -10, sponsor: platform, why: a hard year, until: 2026-12-31}",
+        "{team: platform, cap: 9000, sponsor: finance, why: a ceiling}",  # which it never reaches
+    )
+    rule = f"adjustments: [{', '.join(rules)}]\n"
     making.put(folder / "policy.yaml", POLICY.replace("2026-01-01", "2026-11-01") + rule)
     again = apportion.open_project(folder)
     post(again, "2026-11")
@@ -119,7 +123,8 @@ def test_what_the_policy_changed(project: Project) -> None:
         "a hard year",
         "2026-12-31",
     )
-    assert (theirs.side, theirs.other, theirs.amount, theirs.why) == ("given", "vision", 1440, "a hard year")
+    assert (theirs.side, theirs.other, theirs.amount) == ("given", "vision", 1440)
+    assert theirs.why == "a hard year; a cap bounds own charges, this comes on top"
 
 
 def test_modes_and_carriers(project: Project) -> None:
@@ -184,3 +189,13 @@ def test_owners_and_levels_that_are_not_there(project: Project) -> None:
         statements(project, Wanted("2026-09", "galaxy"))
     assert one(project, "2026-09", "vision/p1", "project").owed == 5000
     assert one(project, "2026-09", "u2", "user").owed == 2000
+
+
+def test_a_month_that_comes_to_nothing_in_cents_says_so(tmp_path: Path) -> None:
+    project = new_project(tmp_path)
+    making.put(tmp_path / "bills" / "2026-09.csv", making.bill_text(line("2026-09", "0.001", Tags='{"team":"vision"}')))
+    apportion.ingest(project)
+    apportion.plan(project, "2026-09")
+    apportion.apply(project, "2026-09")
+    with pytest.raises(ProjectError, match="every amount is less than one minor unit"):
+        list(statements(project, Wanted("2026-09")))

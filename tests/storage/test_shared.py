@@ -84,5 +84,5 @@ def test_a_month_of_bytes_and_seats(tmp_path: Path) -> None:
         ("matlab", "vision"): Decimal(40),
         ("matlab", "speech"): Decimal(10),
     }
-    told = str(check(project).findings)
+    told = str(check(project).checks)
     assert "31 reports of scratch" in told

@@ -7,7 +7,8 @@ import pytest
 from apportion.verbs.check import check
 from apportion.verbs.ingest import ingest
 from apportion.verbs.project import Project, open_project
-from tests.clouds import Cloud, free_port
+from tests.clouds import Cloud
+from tests.loopback import free_port
 from tests.sources import making
 
 
@@ -31,7 +32,7 @@ def test_check_says_what_lies_there(cloud: Cloud, tmp_path: Path) -> None:
     assert done.rows == {"cost_lines": 3}
     (again,) = ingest(found)
     assert again.changed == 0
-    first, second = [finding for finding in check(found).findings if finding.what == "source cloud"]
+    first, second = [finding for finding in check(found).checks if finding.what == "source cloud"]
     size = sum(map(len, texts))
     assert first.text.startswith(f"{cloud.path('')} answers: 3 objects of {size:,} bytes, the newest of 20")
     assert (first.status, second.status) == ("ok", "ok")
@@ -42,7 +43,7 @@ def test_check_says_that_nothing_answers(s3: Cloud, tmp_path: Path, monkeypatch:
     for name, value in s3.environment.items():
         monkeypatch.setenv(name, value)
     found = project(tmp_path, s3, f"http://127.0.0.1:{free_port()}")
-    (finding,) = [finding for finding in check(found).findings if finding.what == "source cloud"]
+    (finding,) = [finding for finding in check(found).checks if finding.what == "source cloud"]
     assert finding.status == "wrong"
     assert finding.text.endswith("the store cannot be reached (source 'cloud') [unreachable]")
     assert "endpoint" in finding.fix

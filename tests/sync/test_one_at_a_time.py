@@ -2,9 +2,7 @@
 
 import os
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,12 +13,11 @@ from apportion.errors import BooksError
 from apportion.verbs import sync as syncing
 from apportion.verbs.project import Project, open_project
 from apportion.verbs.syncing.under_way import StopRoundError
+from tests import processes
 from tests.books import postgres
 from tests.cli.conftest import Run
 from tests.cli.tiny import write_tiny
 from tests.sync.conftest import PROGRAM, setting
-
-PATIENCE_S = 170
 
 
 @pytest.fixture(scope="module")
@@ -111,33 +108,20 @@ def test_stopped_once_anywhere_it_comes_to_the_same(part: int, mine: Path, strai
     assert project.books.head() == head
 
 
-def started(folder: Path) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-c", PROGRAM, "--project", str(folder), "sync"]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
 def steps_of(project: Project) -> list[str]:
     last = project.books.rounds.last()
     return [one.subject for one in last.steps] if last else []
 
 
 def test_a_killed_round_is_completed_by_the_next(mine: Path, straight: tuple[str, int]) -> None:
-    """A pipe in place of a file holds it up while it reads, so that it is killed there and nowhere else."""
-    jobs, away = mine / "usage/jobs.csv", mine / "jobs.csv"
-    jobs.rename(away)
-    os.mkfifo(jobs)
+    """The lock of a table holds it up between the bill and the jobs, so that it is killed there and nowhere else."""
     project = open_project(mine)
-    process = started(mine)
-    late = time.monotonic() + PATIENCE_S
-    while steps_of(project) != ["acme"]:
-        assert process.poll() is None
-        assert time.monotonic() < late
-        time.sleep(0.05)
-    process.send_signal(signal.SIGKILL)
-    process.wait(PATIENCE_S)
+    with project.books.locks.hold(["usage"]):
+        process = processes.Process([sys.executable, "-c", PROGRAM, "--project", str(mine), "sync"])
+        process.wait_until(lambda: steps_of(project) == ["acme"], "the bill is in the books")
+        process.kill()
+        assert process.wait(processes.PATIENCE_S) == -signal.SIGKILL
     assert project.books.rounds.last().status == "running"  # type: ignore[union-attr]
-    jobs.unlink()
-    away.rename(jobs)
     made = syncing.sync(project)
     assert made.status == "ok"
     assert [one.outcome for one in made.steps[:2]] == ["nothing new", "done"]  # the bill was in the books already

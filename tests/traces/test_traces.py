@@ -122,7 +122,8 @@ def test_openb_with_shared_gpus(tmp_path: Path) -> None:
     policy = {"effective": "1970-01-01", "zone": "UTC", "rule": "meter: gpu, method: proportional"}
     project = apportion.open_project(write_project(tmp_path, OPENB, policy, [whole]))
     _, pods = apportion.ingest(project)
-    assert [problem.code for problem in pods.problems] == ["invalid-time"] * known["rows_missing_start_or_end"]
+    codes = ["invalid-time"] * known["rows_missing_start_or_end"]
+    assert [problem.code for problem in pods.problems] == [*codes, "mostly-far-past"], "its clock begins at 0"
     found = owed(apportion.plan(project, "1970-03"))
     assert found == nonzero({qos: seen["unit_seconds"] for qos, seen in known["by_group"].items()})
 

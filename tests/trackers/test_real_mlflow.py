@@ -3,9 +3,6 @@
 import os
 import shutil
 import signal
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +13,12 @@ import pytest
 from apportion.model.delivery import Delivery
 from apportion.model.times import DAY_S, Interval, parse_instant
 from apportion.sources.trackers import mlflow
+from tests import processes
+from tests.loopback import free_port
 
 START = parse_instant("2026-10-05T00:00:00Z")
 DAY = Interval(START, START + DAY_S)
 API = "/api/2.0/mlflow"
-WAIT_S = 150
 
 
 @pytest.fixture(scope="module")
@@ -29,34 +27,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     if command is None:
         pytest.skip("no mlflow command")
     folder = tmp_path_factory.mktemp("mlflow")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     options = ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     stores = ["--backend-store-uri", f"sqlite:///{folder}/runs.db", "--default-artifact-root", str(folder / "files")]
-    with (folder / "log").open("w") as log:
-        started = subprocess.Popen(
-            [command, "server", *options, *stores], stdout=log, stderr=log, cwd=folder, start_new_session=True
-        )
+    started = processes.Process([command, "server", *options, *stores], cwd=folder, start_new_session=True)
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-            wait_for(client, started, folder / "log")
+            started.wait_until(lambda: is_well(client), "it is well")
             yield client
     finally:
         os.killpg(started.pid, signal.SIGTERM)
-        started.wait(30)
+        started.wait(processes.PATIENCE_S)
 
 
-def wait_for(client: httpx.Client, started: "subprocess.Popen[bytes]", log: Path) -> None:
-    for _ in range(WAIT_S * 2):
-        assert started.poll() is None, log.read_text()
-        try:
-            if client.get("/health").status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.5)
-    raise AssertionError(log.read_text())
+def is_well(client: httpx.Client) -> bool:
+    try:
+        return client.get("/health").status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 def make_run(client: httpx.Client, experiment: str, life: tuple[int, int | None], tags: dict[str, str]) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from apportion.model.rows import POSTING_KEY, POSTINGS
 from apportion.reports.sums import grouped
-from apportion.verbs.apply import difference
+from apportion.verbs.difference import difference
 from tests.reports.record import record, row
 
 AMOUNTS = st.decimals(min_value=-(10**19), max_value=10**19, places=18, allow_nan=False, allow_infinity=False)

@@ -1,7 +1,6 @@
 """Where plans are computed: what is asked for, or an error that says what is missing. Nothing falls back."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from apportion.verbs.engines import backend_of
 from apportion.verbs.project import Project, open_project
 from apportion.verbs.settings import mebibytes
 from apportion.verbs.spark import connect_spark
+from tests import processes
 
 WITHOUT_PYSPARK = (
     "import sys; sys.modules['pyspark'] = None; from apportion.verbs.spark import connect_spark; connect_spark()"
@@ -55,7 +55,7 @@ def test_a_server_that_is_not_there_is_named_at_once(address: str) -> None:
 
 
 def test_without_pyspark_the_extra_is_named() -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT_PYSPARK], capture_output=True, text=True, check=False)
+    done = processes.run([sys.executable, "-c", WITHOUT_PYSPARK], text=True)
     assert done.returncode
     assert "error[spark-missing]" in done.stderr
     assert 'pip install "apportion[spark]"' in done.stderr
@@ -64,7 +64,7 @@ def test_without_pyspark_the_extra_is_named() -> None:
 def test_without_java_the_package_is_named(tmp_path: Path) -> None:
     script = "from apportion.verbs.spark import connect_spark; connect_spark('local[1]')"
     environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    done = processes.run([sys.executable, "-c", script], env=environment, text=True)
     assert done.returncode
     assert "error[spark-not-started]: Spark does not start at local[1]" in done.stderr
     assert "Spark needs Java 17 or newer" in done.stderr

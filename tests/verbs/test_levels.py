@@ -13,7 +13,7 @@ from apportion.verbs.levels import as_levels
 
 def row(start: int, end: int, **said: Any) -> dict[str, Any]:
     usual = {"source": "s", "resource": "n1", "meter": "gpu", "amount": 8, "state": "up", "labels": [("gpu", "H100")]}
-    return usual | said | {"start_s": start, "end_s": end}
+    return usual | {"cluster": None} | said | {"start_s": start, "end_s": end}
 
 
 def table(rows: list[dict[str, Any]]) -> pa.Table:

@@ -11,7 +11,7 @@ from tests.cli.tiny import write_tiny
 def findings(folder: Path) -> list[str]:
     project = apportion.open_project(folder)
     apportion.ingest(project)
-    return [finding.text for finding in apportion.check(project, "2026-10").findings if finding.what == "capacity"]
+    return [finding.text for finding in apportion.check(project, "2026-10").checks if finding.what == "capacity"]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,9 @@ from apportion.verbs.project import Project
 from apportion.web.app import create_app
 from apportion.web.door.session import COOKIE
 from tests.web import world
+from tests.web.patience import patient_scrapes
+
+__all__ = ["patient_scrapes"]
 
 PEOPLE = {
     "admin": Person("root", "admin", None, "link"),

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +14,11 @@ from fastapi.testclient import TestClient
 
 import apportion
 from apportion.verbs.project import Project
+from tests import processes
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ROOT / ".servers/node/node_modules"
 OURS = "http://127.0.0.1:8799"  # nothing listens there: our side is asked in this process
-START_S = 60
 FAST = "requests_per_minute = 1000000"
 
 
@@ -42,10 +41,8 @@ def no_provider() -> str:
 def provider() -> Iterator[str]:
     """Its issuer, for as long as it is needed."""
     command = ["node", "--no-warnings", str(Path(__file__).with_name("provider.mjs")), str(MODULES), OURS]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        late = threading.Timer(START_S, process.kill)
+    with processes.Process(command, stdin=processes.PIPE, stdout=processes.PIPE, text=True) as process:
+        late = threading.Timer(processes.PATIENCE_S, process.kill)
         late.start()
         issuer = process.stdout.readline().strip() if process.stdout else ""
         late.cancel()
@@ -55,7 +52,7 @@ def provider() -> Iterator[str]:
         finally:
             if process.stdin:
                 process.stdin.close()  # it ends with its input
-            process.wait(START_S)
+            process.wait(processes.PATIENCE_S)
 
 
 class Browser:
@@ -63,7 +60,7 @@ class Browser:
 
     def __init__(self, app: object) -> None:
         self.ours = TestClient(app, OURS, raise_server_exceptions=False, follow_redirects=False)  # type: ignore[arg-type]
-        self.theirs = httpx.Client(timeout=30)
+        self.theirs = httpx.Client(timeout=processes.PATIENCE_S)
         self.seen: list[str] = []
 
     def get(self, url: str) -> Any:

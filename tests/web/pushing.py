@@ -3,10 +3,9 @@
 START = 1_791_000_000
 ROW = {
     "workload": "w1",
-    "meter": "gpu",
     "resource": "node-1",
     "start_s": START,
     "end_s": START + 3600,
-    "allocated": 504_000,
+    "gpu": 1,
 }
 STANZA = '\n[[sources]]\nname = "pushed"\nkind = "push"\n'

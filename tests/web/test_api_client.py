@@ -135,7 +135,7 @@ def test_rows_are_pushed_as_mappings_shapes_or_a_table(client: Client, project: 
     )
     table = pa.Table.from_pylist([{**ROW, "workload": "w3"}])
     assert client.push_usage(table, "pushed").rows == 1
-    again = client.push_usage([{**ROW, "allocated": 1}], "pushed", Pushing(window=(START, START + 3600), strict=True))
+    again = client.push_usage([{**ROW, "gpu": 2}], "pushed", Pushing(window=(START, START + 3600), strict=True))
     assert again.rows == 1
     with pytest.raises(ServerError) as refused:
         client.push_usage([{**ROW, "meter": "no"}], "pushed", Pushing(strict=True))

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import apportion
 from apportion.books.tokens import DAY_S, Grant
 from apportion.verbs.project import Project
 from apportion.web.app import create_app
+from tests import processes
 from tests.web import world
 from tests.web.serving import serving
 
@@ -39,27 +39,26 @@ def test_examples_run_and_say_what_the_verbs_say(project: Project) -> None:
     with serving(create_app(project.folder)) as address:
         variables = {**os.environ, "TOKEN": key}
         for command in asked:
-            said = subprocess.run(
+            said = processes.run(
                 ["bash", "-c", command.replace(ADDRESS, address)],
                 env=variables,
-                capture_output=True,
                 text=True,
                 check=True,
             )
             assert '"code"' not in said.stdout, said.stdout
             assert "2026-10" in said.stdout or '"next":"' in said.stdout
         answers = [
-            subprocess.run(
+            processes.run(
                 [sys.executable, "-c", program.replace(ADDRESS, address)],
                 env=variables,
-                capture_output=True,
                 text=True,
                 check=True,
             ).stdout
             for program in programs
         ]
     assert answers[0].strip() == apportion.explain(project, "vision", "2026-10").title
-    assert answers[1].strip() == "1 0"
+    assert answers[1].strip() == "2 0", "GPUs and cores"
     assert [row["resource"] for row in project.books.scan("usage").to_pylist() if row["workload"] == "job-1"] == [
-        "node-1"
+        "node-1",
+        "node-1",
     ]

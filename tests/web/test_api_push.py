@@ -14,7 +14,8 @@ from fastapi.testclient import TestClient
 
 import apportion
 from apportion.sources.pushed import ARROW, LINES, Welcome, read_rows
-from apportion.verbs.project import Project
+from apportion.verbs.findings import source_findings
+from apportion.verbs.project import Project, open_project
 from apportion.verbs.push import Push, delivery_of, push
 from tests.web import world
 from tests.web.conftest import clients_of
@@ -68,9 +69,11 @@ def test_good_rows_are_taken_and_bad_ones_listed_with_their_line(client: TestCli
     bad = [
         b'{"workload": "w9"', lines({**ROW, "meter": "gpus"}), lines({**ROW, "allocated": -1}), lines({**ROW, "end_s": START - 1}),
         lines({**ROW, "allocated": 1.5}), lines({**ROW, "colour": "red"}), b"[" * 5000, b'"w1"', lines({**ROW, "source": "slurm"}), b"\xff",
-        lines({**ROW, "start_s": 10**20}), lines({**ROW, "workload": ""}), lines({**ROW, "allocated": True}),
+        lines({**ROW, "start_s": 10**20}), lines({**ROW, "workload": ""}), lines({**ROW, "gpu": True}), lines({**ROW, "gpu": -1}),
+        lines({**ROW, "gpu": "many"}), lines({**ROW, "gpu": 1e-9}), lines({**ROW, "gpu": 1e30}), lines({**ROW, "gpu": None}),
+        lines({**ROW, "gpu": None, "node": "g01"}), lines({**ROW, "meter": "gpu", "allocated_base_units": 504_000}),
     ]  # fmt: skip
-    answer = send(client, b"\n".join([lines(ROW), b"", *bad, lines({**ROW, "workload": "w2", "used": 0})]))
+    answer = send(client, b"\n".join([lines(ROW), b"", *bad, lines({**ROW, "workload": "w2", "gpu_used": 0})]))
     assert answer.status_code == 200, answer.text
     said = answer.json()
     assert (said["rows"], said["refused"]) == (2, len(bad))
@@ -78,6 +81,40 @@ def test_good_rows_are_taken_and_bad_ones_listed_with_their_line(client: TestCli
     assert usage(project) == [("w1", 3600, 504_000), ("w2", 3600, 504_000)]
     assert len(project.books.problems("pushed")) == len(bad)
     assert project.books.verify() == []
+
+
+def test_amounts_are_in_natural_units_and_several_meters_stand_on_one_row(client: TestClient, project: Project) -> None:
+    whole = {**ROW, "gpu": 4, "gpu_used": 0.5, "cpu": 16, "memory": "3/2"}
+    measured = {**{key: value for key, value in ROW.items() if key != "gpu"}, "workload": "w2", "gpu_used": 1}
+    said = send(client, lines(whole, measured)).json()
+    assert (said["rows"], said["refused"], said["problems"]) == (4, 0, [])
+    rows = project.books.scan("usage").to_pylist()
+    assert sorted((row["workload"], row["meter"], row["allocated"], row["used"]) for row in rows) == [
+        ("w1", "cpu", 16_000, None),
+        ("w1", "gpu", 2_016_000, 252_000),
+        ("w1", "memory", 3 * 2**29, None),
+        ("w2", "gpu", None, 504_000),
+    ]
+
+
+def test_an_amount_without_a_unit_is_refused_with_what_to_write(client: TestClient, project: Project) -> None:
+    bare = {key: value for key, value in ROW.items() if key != "gpu"} | {"meter": "gpu", "allocated": 4}
+    (problem,) = send(client, lines(ROW, bare)).json()["problems"]
+    assert problem["message"] == (
+        '"allocated" does not say its unit: write "gpu": 4 for 4 GPUs, or "allocated_base_units": 4 beside "meter": "gpu" '
+        "if you count in base units"
+    )
+    named = bare | {"allocated": None, "allocated_base_units": 4, "workload": "w2"}
+    said = send(client, lines(named), "b").json()
+    assert (said["rows"], said["refused"], [one["code"] for one in said["problems"]]) == (1, 0, ["unusual-quantity"])
+    assert ("w2", 3600, 4) in usage(project)
+    assert "unusual-quantity" in [problem.code for problem in project.books.problems("pushed")]
+    told = source_findings(project, "pushed", [one["delivery_id"] for one in project.books.deliveries()])
+    remedies = [one.finding.remedy for one in told]
+    assert remedies == [
+        "mend the rows and push again",
+        "set `units` or `used_units` in the stanza if the unit is another one, and push again",
+    ], "nothing is there that could be ingested once more"
 
 
 def test_strict_takes_all_or_nothing(client: TestClient, project: Project) -> None:
@@ -97,6 +134,8 @@ def test_same_key_and_body_is_the_same_answer_and_one_delivery(client: TestClien
     other = send(client, lines({**ROW, "workload": "w2"}))
     assert (other.status_code, other.json()["code"]) == (409, "push-conflict")
     assert send(client, lines(ROW), url=URL + "&strict=true").status_code == 409, "what the URL says counts, too"
+    nothing = send(client, lines({**ROW, "meter": "gpus"}))
+    assert (nothing.status_code, nothing.json()["code"]) == (409, "push-conflict"), "even without a row to take"
     assert [row[0] for row in usage(project)] == ["w1"]
 
 
@@ -112,19 +151,19 @@ def test_rows_without_a_window_are_added_and_contradictions_kept_apart(client: T
         client, lines(ROW, {**ROW, "workload": "w2"}, {**ROW, "workload": "w3", "start_s": START + 60}), "b"
     ).json()
     assert (again["rows"], again["known"], again["quarantined"]) == (2, 1, 0)
-    other = send(client, lines({**ROW, "allocated": 1}), "c").json()
+    other = send(client, lines({**ROW, "gpu": 2}), "c").json()
     assert (other["rows"], other["quarantined"]) == (0, 1)
     assert usage(project) == [("w1", 3600, 504_000), ("w2", 3600, 504_000), ("w3", 3540, 504_000)]
-    assert [row["content"]["allocated"] for row in project.books.quarantine()] == [1]
+    assert [row["content"]["allocated"] for row in project.books.quarantine()] == [1_008_000]
     assert project.books.verify() == []
 
 
 def test_rows_with_a_window_replace_it(client: TestClient, project: Project) -> None:
     send(client, lines(ROW, {**ROW, "workload": "w2"}), "a")
     window = f"{URL}&start_s={START}&end_s={START + 3600}"
-    said = send(client, lines({**ROW, "allocated": 7}, {**ROW, "end_s": START + 9999}), "b", window).json()
+    said = send(client, lines({**ROW, "gpu": "1/72"}, {**ROW, "end_s": START + 9999}), "b", window).json()
     assert (said["rows"], said["refused"]) == (1, 1)
-    assert usage(project) == [("w1", 3600, 7)]
+    assert usage(project) == [("w1", 3600, 7_000)]
     assert send(client, lines(ROW), "c", f"{URL}&start_s=5").json()["code"] == "invalid-window"
     assert send(client, lines(ROW), "d", f"{URL}&start_s=5&end_s=5").json()["code"] == "invalid-window"
 
@@ -149,7 +188,7 @@ def test_workloads_are_renewed_and_other_tables_taken(client: TestClient, projec
     assert [(row["outcome"], row["end_s"] - START, row["run"], dict(row["labels"])) for row in rows] == [
         ("completed", 90, "w1", {"slurm.account": "vis-core"})
     ]
-    held = {"start_s": START, "end_s": START + 60, "meter": "gpu", "amount": 8}
+    held = {"start_s": START, "end_s": START + 60, "gpu": 8}
     assert send(client, lines({**held, "resource": "node-1"}), "d", URL + "&table=capacity").json()["rows"] == 1
     assert send(client, lines({**held, "reservation": "r"}), "e", URL + "&table=reservations").json()["rows"] == 1
     assert project.books.verify() == []
@@ -164,12 +203,19 @@ def arrow(*rows: dict[str, Any], schema: pa.Schema | None = None) -> bytes:
 
 
 def test_an_arrow_stream_says_the_same_as_lines(client: TestClient, project: Project) -> None:
-    rows = [ROW, {**ROW, "workload": "w2", "meter": "nothing"}, {**ROW, "workload": "w3", "allocated": None}]
+    rows = [
+        {**ROW, "meter": None},
+        {**ROW, "workload": "w2", "meter": "nothing"},
+        {**ROW, "workload": "w3", "gpu": None},
+    ]
     said = send(client, arrow(*rows), **{"Content-Type": ARROW}).json()
     assert (said["rows"], [one["where"] for one in said["problems"]]) == (1, ["row 2", "row 3"])
     same = send(client, lines(ROW), "other").json()
     assert (same["rows"], same["known"]) == (0, 1)
-    full = arrow(*project.books.scan("usage").to_pylist(), schema=project.books.scan("usage").schema)
+    own = {"allocated": "allocated_base_units", "used": "used_base_units"}
+    kept = project.books.scan("usage").drop_columns("label_set")
+    kept = kept.rename_columns([own.get(name, name) for name in kept.column_names])
+    full = arrow(*kept.to_pylist(), schema=kept.schema)
     assert send(client, full, "third", **{"Content-Type": ARROW}).json()["refused"] == 0
 
 
@@ -231,7 +277,7 @@ def test_who_was_killed_before_the_answer_was_kept_changes_nothing_by_pushing_ag
     given = Push("pushed", "usage", LINES, lines(ROW, {**ROW, "meter": "no"}), "k")
     assert project.books.pushes.claim("me", "k", given.sha256) == ""
     taken = read_rows(given.body, LINES, Welcome("pushed", "usage"))
-    project.books.ingest(delivery_of(given, taken.table, taken.problems))  # and the power goes
+    project.books.ingest(delivery_of(given, taken))  # and the power goes
     done = push(project, "me", given)
     assert (done.rows, done.known, done.refused) == (1, 0, 1)
     assert push(project, "me", given) == done
@@ -241,11 +287,24 @@ def test_who_was_killed_before_the_answer_was_kept_changes_nothing_by_pushing_ag
 def test_a_pushed_source_is_not_read_and_check_says_when_it_last_came(project: Project) -> None:
     (done,) = apportion.ingest(project, ["pushed"])
     assert done.deliveries == 0
-    before = [one.text for one in apportion.check(project).findings if one.what == "source pushed"]
+    before = [one.text for one in apportion.check(project).checks if one.what == "source pushed"]
     push(project, "me", Push("pushed", "usage", LINES, lines(ROW), "k"))
-    after = [one.text for one in apportion.check(project).findings if one.what == "source pushed"]
+    after = [one.text for one in apportion.check(project).checks if one.what == "source pushed"]
     assert before == ["nothing was pushed yet"]
     assert after[0].startswith("1 push, the last at ")
+
+
+def test_check_knows_the_cluster_of_a_pushed_source_and_nothing_else(project: Project) -> None:
+    def said(setting: str) -> list[str]:
+        path = project.folder / "apportion.toml"
+        path.write_text(f'{before}\n[[sources]]\nname = "west"\nkind = "push"\n{setting} = "west"\n', "utf-8")
+        found = apportion.check(open_project(project.folder)).checks
+        return [f"{one.status}: {one.text}" for one in found if one.what == "source west"]
+
+    before = (project.folder / "apportion.toml").read_text("utf-8")
+    assert said("cluster") == ["note: nothing was pushed yet"]
+    (wrong,) = said("clusters")
+    assert wrong.startswith("wrong: a source of kind 'push' has no setting 'clusters'")
 
 
 def test_who_pushed_is_in_the_audit_log(client: TestClient, project: Project) -> None:

@@ -1,12 +1,17 @@
 """Reading by the API: the same figures as the verbs, and for everyone what they may see."""
 
+import json
+from collections.abc import Iterator
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import apportion
+from apportion.model.money import plain
 from apportion.reports.live import live_report
+from apportion.reports.statement.shape import LATER, money
 from apportion.verbs.live import live
 from apportion.verbs.periods import today
 from apportion.verbs.pools import pool
@@ -140,13 +145,46 @@ def test_runs_cost_what_the_verb_says(clients: Clients, small: Project) -> None:
 def test_statements_are_the_verbs_own(clients: Clients, small: Project) -> None:
     made = statements(small, Wanted("2026-09", owner="vision"))[0]
     found = get(clients, "viewer", "/statements/2026-09/vision")
-    assert found["statements"][0]["owed"] == made.owed
+    assert found["statements"][0]["owed"] == plain(money(made.owed, made.digits))
     assert found["statements"][0]["number"] == made.number
     lines = every(clients, "admin", "/statements", period="2026-09")
     assert [one["owner"] for one in lines] == [
         one.owner for one in sorted(statements(small, Wanted("2026-09")), key=lambda one: one.owner)
     ]
     assert [one["owner"] for one in every(clients, "viewer", "/statements", period="2026-09")] == ["vision"]
+
+
+def test_a_statement_has_one_form_in_lists_alone_and_in_the_library(clients: Clients, small: Project) -> None:
+    """Its kept text, which stays as it was issued, has whole minor units; whoever reads a figure gets what is printed."""
+    lines = {one["owner"]: one for one in every(clients, "admin", "/statements", period="2026-09")}
+    kept = {one.owner: one for one in statements(small, Wanted("2026-09"))}
+    for value in apportion.statements(small, apportion.StatementWish("2026-09")):
+        (found,) = get(clients, "admin", f"/statements/2026-09/{value.owner}")["statements"]
+        assert found == {name: one for name, one in texts(value).items() if name in found}
+        assert [found[name] for name in ("owed", "charged")] == [
+            lines[value.owner][name] for name in ("owed", "charged")
+        ]
+        assert value.owed == Decimal(kept[value.owner].owed) / 100
+        assert sum(Decimal(one["amount"]) for one in found["summary"]) == Decimal(found["owed"])
+        assert {name for name, one in leaves(found) if isinstance(one, int)} <= {"digits", "line", "rows"}
+    (text,) = small.books.statements("2026-09", "team", "vision")
+    assert json.loads(text)["owed"] == kept["vision"].owed
+
+
+def texts(value: Any) -> Any:
+    if isinstance(value, SimpleNamespace):
+        return {name: texts(one) for name, one in vars(value).items() if name not in LATER or one is not None}
+    if isinstance(value, tuple):
+        return [texts(one) for one in value]
+    return plain(value) if isinstance(value, Decimal) else value
+
+
+def leaves(found: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(found, dict | list):
+        for key, one in found.items() if isinstance(found, dict) else ((name, one) for one in found):
+            yield from leaves(one, key)
+    else:
+        yield name, found
 
 
 def test_what_one_may_not_see_is_not_there(clients: Clients) -> None:

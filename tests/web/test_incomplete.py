@@ -9,14 +9,17 @@ from typing import Any
 import pytest
 
 import apportion
-from apportion.model.times import parse_period
+from apportion.model.times import Interval, parse_period
+from apportion.sources.pushed import LINES
 from apportion.verbs.incomplete import incomplete_days
 from apportion.verbs.project import Project
+from apportion.verbs.push import Push, push
 from apportion.verbs.reaches import reaches
 from apportion.verbs.world import pins_of
 from tests.sources import making
 from tests.web import world
 from tests.web.conftest import Clients, clients_of
+from tests.web.pushing import ROW, STANZA
 from tests.web.reading import table
 
 OCTOBER = parse_period("2026-10")
@@ -65,6 +68,26 @@ def test_days_after_the_last_that_a_file_tells_of_are_not_complete(cut_off: Proj
     assert live["slurm"] == date(2026, 10, 12)
 
 
+def test_rows_that_are_only_pushed_hold_no_month_back(cut_off: Project, tmp_path: Path) -> None:
+    own = world.copied(cut_off, tmp_path / "own")
+    settings = own.folder / "apportion.toml"
+    settings.write_text(settings.read_text("utf-8") + STANZA, "utf-8")
+    project = apportion.open_project(own.folder)
+    early = 1_790_900_000  # 2026-10-02
+    row = json.dumps({**ROW, "start_s": early, "end_s": early + 3600}).encode()
+    before = reaches(project, OCTOBER, pins_of(project), date(2026, 11, 1))
+    assert push(project, "me", Push("pushed", "usage", LINES, row, "k")).rows == 1
+    assert reaches(project, OCTOBER, pins_of(project), date(2026, 11, 1)) == before
+    assert set(incomplete_days(project, OCTOBER).values()) == {("slurm",)}
+    window = Interval(early, early + 7200)
+    assert push(project, "me", Push("pushed", "usage", LINES, row, "w", window=window)).rows == 1
+    assert {one.source for one in reaches(project, OCTOBER, pins_of(project), date(2026, 11, 1))} == {
+        "pushed",
+        "slurm",
+        "disks",
+    }
+
+
 def test_a_source_that_goes_on_had_nothing_to_say_and_one_that_comes_back_had(cut_off: Project, tmp_path: Path) -> None:
     own = world.copied(cut_off, tmp_path / "own")
     world.write_month(own.folder, "2026-11", billed=False)
@@ -75,6 +98,7 @@ def test_a_source_that_goes_on_had_nothing_to_say_and_one_that_comes_back_had(cu
     apportion.ingest(own)
     assert days(own) == LATE  # what is posted does not hold what came
     apportion.plan(own, "2026-10")
+    apportion.accept(own, "2026-10", ["used-above-capacity"], "every job is there twice")
     apportion.apply(own, "2026-10")
     assert not days(own)
 

@@ -8,6 +8,7 @@ import pytest
 
 import apportion
 from apportion.render.cost import cost_sheet
+from apportion.verbs.dispute import Doubt, Settlement
 from apportion.verbs.project import Project
 from tests.web import world
 from tests.web.conftest import Clients, clients_of
@@ -160,3 +161,25 @@ def test_attempts_of_a_run_add_up(shared: Project) -> None:
     team = clients_of(Path(shared.folder))("viewer").get("/teams/vision").text
     assert "/runs/mine?" in team
     assert "/runs/both?" not in team  # charged to them, too: named, without a link
+
+
+@pytest.fixture(scope="module")
+def moved(small: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A job of vision stands with zebra now, whom vision's viewer does not see."""
+    made = world.copied(small, tmp_path_factory.mktemp("moved") / "project")
+    opened = apportion.open_dispute(made, "2026-10", Doubt(f"job:{VISION}", "not ours")).dispute
+    apportion.settle(made, opened.number, Settlement("reclassed", "zebra asked for it", "zebra"))
+    return made
+
+
+@pytest.mark.parametrize(
+    "path", [f"/runs/{VISION}", f"/runs/{VISION}.json", f"/api/v1/runs/{VISION}", "/api/v1/statements/2026-10/vision", "/statements/2026-10/vision"]
+)  # fmt: skip
+def test_who_has_a_job_now_is_named_to_those_who_may_know(moved: Project, path: str) -> None:
+    client = clients_of(moved.folder)
+    shown = {role: client(role).get(path) for role in ("viewer", "finance")}
+    assert {one.status_code for one in shown.values()} == {200}
+    assert "zebra" in shown["finance"].text
+    assert "another" in shown["viewer"].text
+    assert "to zebra" not in shown["viewer"].text
+    assert "zebra asked" not in shown["viewer"].text

@@ -2,10 +2,12 @@
 
 import pytest
 
+import apportion
 from apportion.verbs.project import Project
 from apportion.verbs.search import is_of
+from tests.cli.tiny import edit, write_tiny
 from tests.web import world
-from tests.web.conftest import Clients
+from tests.web.conftest import Clients, clients_of
 from tests.web.reading import links
 
 
@@ -126,3 +128,46 @@ def test_paths_that_could_be_of_two_teams_are_of_both() -> None:
     assert is_of("a/b/c", {"a", "a/b"}, ["a", "a/b"])
     assert not is_of("ab", {"a"}, ["a", "ab"])
     assert not is_of("x", {"a"}, ["a", "x"])
+
+
+@pytest.fixture(scope="module")
+def two_clusters(tmp_path_factory: pytest.TempPathFactory) -> Clients:
+    """Job 99035 of one is vision's, that of the other is speech's."""
+    folder = write_tiny(tmp_path_factory.mktemp("clusters") / "project")
+    for old, cluster in (("j1,j1,", "east"), ("j2.1,j2,", "west"), ("j2.2,j2,", "west")):
+        edit(folder / "usage/jobs.csv", old, f"slurm/{cluster}/99035@{old.split(',')[0]},slurm/{cluster}/99035,")
+    project = apportion.open_project(folder)
+    apportion.ingest(project)
+    apportion.plan(project, "2026-10")
+    apportion.apply(project, "2026-10")
+    return clients_of(folder)
+
+
+@pytest.mark.parametrize(
+    ("role", "mine", "other"), [("viewer", "east", "west"), ("lead", "west", "east")], ids=["vision", "speech"]
+)
+def test_a_schedulers_id_is_the_job_that_one_may_see(two_clusters: Clients, role: str, mine: str, other: str) -> None:
+    client = two_clusters(role)
+    opened = client.get("/search", params={"q": "99035"}, follow_redirects=False)
+    assert opened.headers["location"] == f"/runs/slurm%2F{mine}%2F99035?period=2026-10"
+    for path in ("/explain?what=99035&period=2026-10", "/explain?what=job:99035&period=2026-10", "/runs/99035"):
+        page = client.get(path)
+        assert page.status_code == 200
+        assert f"slurm/{mine}/99035" in page.text
+        assert f"slurm/{other}/99035" not in page.text
+
+
+def test_a_dispute_is_about_the_job_that_one_may_see(two_clusters: Clients) -> None:
+    doubt = {"period": "2026-10", "what": "99035", "why": "too much"}
+    made = two_clusters("lead").post("/api/v1/disputes", json=doubt, headers={"Origin": "http://127.0.0.1"})
+    assert (made.status_code, made.json().get("name")) == (201, "slurm/west/99035"), made.text
+
+
+def test_whoever_sees_several_is_told_of_them(two_clusters: Clients) -> None:
+    client = two_clusters("finance")
+    assert hits(two_clusters, "finance", "99035")[:2] == [
+        ("run", f"slurm/{cluster}/99035", "exact") for cluster in ("east", "west")
+    ]
+    refused = client.get("/explain?what=99035&period=2026-10")
+    assert refused.status_code == 409
+    assert "slurm/east/99035" in refused.text

@@ -13,7 +13,7 @@ import pytest
 
 from apportion.cli.main import main
 from apportion.render.statement import render
-from apportion.reports.statement.shape import to_json
+from apportion.reports.statement.told import told
 from apportion.verbs.project import Project
 from apportion.verbs.statement import Wanted, statements
 from tests.web import world
@@ -134,7 +134,7 @@ def test_whoever_has_no_team_has_no_statement(clients: Clients) -> None:
 def test_the_pages_json_holds_the_statement_itself(clients: Clients, small: Project) -> None:
     (made,) = statements(small, Wanted(CLOSED, owner="vision"))
     (got,) = clients("viewer").get(f"/statements/{CLOSED}/vision.json").json()["statements"]
-    assert got == json.loads(to_json(made))
+    assert got == json.loads(json.dumps(told(made)))
 
 
 def test_csv_of_the_list(clients: Clients) -> None:

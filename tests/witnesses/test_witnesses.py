@@ -205,7 +205,7 @@ def test_a_node_that_two_sources_describe_is_offered_once_with_the_labels_of_bot
     told = hear(found, backend).capacity
     assert told.schema.equals(CAPACITY)
     assert [(row["resource"], row["amount"]) for row in told.to_pylist() if row["amount"]] == [("n1", 7), ("n2", 4)]
-    labels = read_resources(backend.lend(found.usage), told).labels["n1"]
+    labels = read_resources(backend.lend(found.usage), told, {}).labels["n1"]
     assert (labels["pool"], labels["model"]) == ("h100", "H100")
 
 

@@ -38,8 +38,8 @@ def refused(project: str) -> str:
     done = apportion(project, "check", "-o", "json")
     if not done.stdout:
         return done.stderr
-    findings = json.loads(done.stdout)["findings"]
-    about = [one for one in findings if one["what"] == "policy" or one["what"].startswith("plan of ")]
+    checks = json.loads(done.stdout)["checks"]
+    about = [one for one in checks if one["what"] == "policy" or one["what"].startswith("plan of ")]
     return "\n".join(f"{one['text']}\n  {one['fix']}" for one in about if one["status"] == "wrong")
 
 

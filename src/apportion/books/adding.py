@@ -36,7 +36,7 @@ class Contradiction(Conflict):
 
     def problem(self, source: str) -> Problem:
         message = f"{self.table} has this key with other content, which stays; push it with a window to restate it"
-        return Problem(where=source, code="conflicting-rows", message=message, row=self.key, money=self.money)
+        return Problem(source, "conflicting-rows", message, self.key, self.money, **self.held)
 
 
 def add(evidence: Evidence, locks: Locks, delivery: Delivery) -> Receipt:
@@ -54,7 +54,7 @@ def add(evidence: Evidence, locks: Locks, delivery: Delivery) -> Receipt:
             return known
         commits = [found for name in prepared.rows if (found := appended(evidence, name, prepared))]
         with writing(evidence.engine) as connection:
-            receipt = record_delivery(connection, prepared, dict.fromkeys(prepared.rows, 0))
+            receipt = record_delivery(connection, prepared, {})  # nothing can give way: no window is restated
             publish(connection, commits, receipt.delivery_id)
         return receipt
 

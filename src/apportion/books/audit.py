@@ -13,7 +13,7 @@ from sqlalchemy import Connection, insert, select
 from apportion.books import record
 from apportion.books.chain import FIRST, GENESIS, audit_link, rows_digest, told
 from apportion.books.ledger import read_head
-from apportion.books.shapes import Finding
+from apportion.books.shapes import Damage
 
 FIELDS = ("at_s", "who", "what", "detail", "why", "head")
 
@@ -96,22 +96,22 @@ def read_latest(connection: Connection, who: str, what: str, before: int, most: 
     return [(row.id, Note(*(getattr(row, name) for name in FIELDS))) for row in connection.execute(wanted)]
 
 
-def check_audit(connection: Connection) -> Iterator[Finding]:
+def check_audit(connection: Connection) -> Iterator[Damage]:
     """Every link, every number without a gap, and a note for every run and a run for its note."""
     table, runs = record.audit, record.runs
     before, number = beginning(connection), None
     notes: dict[str, str] = {}
     for row in connection.execute(select(table).where(table.c.hash != "").order_by(table.c.id)).mappings():
         if number is not None and row["id"] != number + 1:
-            yield Finding("audit-broken", f"note {row['id']}", "notes before it are missing or were added")
+            yield Damage("audit-broken", f"note {row['id']}", "notes before it are missing or were added")
         if row["hash"] != audit_link(before, {**row}):
-            yield Finding("audit-broken", f"note {row['id']}", "it, or one before it, was changed")
+            yield Damage("audit-broken", f"note {row['id']}", "it, or one before it, was changed")
             return
         before, number = row["hash"], row["id"]
         if row["what"] == "run":
             notes[row["head"]] = row["detail"]
     for run in connection.execute(select(runs).where(runs.c.rule != FIRST)).mappings():
         if notes.pop(run["head_after"], None) != told({**run}):
-            yield Finding("audit-broken", f"run {run['run_id']}", "nothing notes who posted it as it is, and when")
+            yield Damage("audit-broken", f"run {run['run_id']}", "nothing notes who posted it as it is, and when")
     for detail in notes.values():
-        yield Finding("audit-broken", f"run {detail.partition(' of ')[0]}", "it is noted and not there")
+        yield Damage("audit-broken", f"run {detail.partition(' of ')[0]}", "it is noted and not there")

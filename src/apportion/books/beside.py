@@ -7,7 +7,7 @@ from hashlib import sha256
 from sqlalchemy import Connection, insert, select
 
 from apportion.books import record
-from apportion.books.shapes import Beside, Finding
+from apportion.books.shapes import Beside, Damage
 
 CHECK = "beside"  # what the close says of them
 
@@ -26,10 +26,10 @@ def told_beside(rules: Beside) -> str:
     return f"{rules.version} {sha256(rules.text.encode()).hexdigest()}"
 
 
-def check_beside(connection: Connection) -> Iterator[Finding]:
+def check_beside(connection: Connection) -> Iterator[Damage]:
     said = {row.period: json.loads(row.checks).get(CHECK) for row in connection.execute(select(record.closes))}
     kept = {row.period: Beside(row.version, row.text) for row in connection.execute(select(record.previews))}
     for period in sorted({*kept, *(period for period, told in said.items() if told)}):
         if period not in kept or told_beside(kept[period]) != said.get(period):
             where = f"rules to come of {period}"
-            yield Finding("statement-changed", where, "they are not those that its statements tell of")
+            yield Damage("statement-changed", where, "they are not those that its statements tell of")

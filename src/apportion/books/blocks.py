@@ -57,7 +57,8 @@ class Blocks:
         count = 0
         with ThreadPoolExecutor(BESIDE) as beside:
             for block in ahead(map(self.kept, self.rows.blocks())):
-                hashes.append(key_hashes(self.name, block))
+                if self.delivery.is_keyed(self.name):
+                    hashes.append(key_hashes(self.name, block))
                 if len(sums) >= BESIDE:
                     sums[-BESIDE].result()  # so that few blocks are in memory at once
                 sums.append(beside.submit(content_sum, block))

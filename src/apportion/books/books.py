@@ -10,6 +10,7 @@ import pyarrow.dataset as ds
 from sqlalchemy import func, select
 
 from apportion.books import agreed, deliveries, disputes, ledger, record
+from apportion.books.accepted import Acceptances
 from apportion.books.acknowledged import Acknowledgements
 from apportion.books.adding import add
 from apportion.books.audit import Note, note, note_once, read_latest, read_notes
@@ -19,6 +20,7 @@ from apportion.books.browse import Browse
 from apportion.books.budgets import Budgets
 from apportion.books.catalog import Evidence
 from apportion.books.channels import Channels
+from apportion.books.charges import charges_snapshot
 from apportion.books.close import close, read_close
 from apportion.books.database import reading, writing
 from apportion.books.documents import last_number, read_invoices, read_texts
@@ -32,7 +34,6 @@ from apportion.books.locks import Locks
 from apportion.books.months import Months
 from apportion.books.names import Names
 from apportion.books.pledges import Pledges
-from apportion.books.post import post
 from apportion.books.proposals import Proposals
 from apportion.books.pseudonyms import Asked
 from apportion.books.publish import published, versions
@@ -44,9 +45,11 @@ from apportion.books.shapes import (
     COMPUTED,
     Close,
     Closed,
+    Damage,
+    DeliveredProblem,
     Dispute,
     DisputeNote,
-    Finding,
+    Following,
     Posted,
     Receipt,
     Run,
@@ -59,7 +62,7 @@ from apportion.books.shapes import (
 from apportion.books.state import read_state
 from apportion.books.tables import EVIDENCE
 from apportion.books.tokens import Tokens
-from apportion.books.transfers import read_transfers, transfer
+from apportion.books.transfers import post_run, read_transfers, transfer
 from apportion.books.verify import verify
 from apportion.books.views.making import Views
 from apportion.books.whatifs import Whatifs
@@ -85,6 +88,7 @@ class Books:
         self.channels = Channels(self.engine)
         self.budgets = Budgets(self.engine)
         self.acknowledgements = Acknowledgements(self.engine)
+        self.acceptances = Acceptances(self.engine)
         self.pledges = Pledges(self.engine)
         self.browse = Browse(self.engine)
         self.tokens = Tokens(self.engine)
@@ -106,8 +110,7 @@ class Books:
     def snapshot(self, table: str) -> int:
         """The one that is published now."""
         with spoken(), reading(self.engine) as connection:
-            now: int = published(connection, table).snapshot_id
-            return now
+            return int(published(connection, table).snapshot_id)
 
     def files(self, table: str, snapshot_id: int | None = None) -> list[str]:
         """The Parquet files of a published snapshot, the current one if none is named. An empty table has none."""
@@ -162,19 +165,13 @@ class Books:
 
     def charges_then(self, as_of_s: int) -> int:
         """The snapshot of the charges as the runs until some second had left them."""
-        known, runs = record.snapshots.c, record.runs.c
-        mine = select(known.snapshot_id).where(known.table == "charges")
-        left = mine.join(record.runs, runs.run_id == known.made_by).where(runs.posted_s <= as_of_s)
         with spoken(), reading(self.engine) as connection:
-            last: int | None = connection.scalar(left.order_by(runs.seq.desc()).limit(1))
-            return last if last is not None else connection.scalars(mine.where(known.made_by == "create")).one()
+            return charges_snapshot(connection, as_of_s)
 
     def delivered_files(self, delivery_id: str) -> list[FileDigest]:
         """The files that a delivery was read from, as they were."""
-        table = record.delivered_files
         with spoken(), reading(self.engine) as connection:
-            rows = connection.execute(select(table).where(table.c.delivery_id == delivery_id).order_by(table.c.id))
-            return [FileDigest(row.name, row.sha256, row.rows, row.control) for row in rows]
+            return deliveries.read_files(connection, delivery_id)
 
     def reference_sources(self) -> list[str]:
         """Sources whose cost lines are only compared with a bill and never posted."""
@@ -186,6 +183,9 @@ class Books:
             return deliveries.read_deliveries(connection)
 
     def problems(self, source: str | None = None) -> list[Problem]:
+        return [one.problem for one in self.delivered_problems(source)]
+
+    def delivered_problems(self, source: str | None = None) -> list[DeliveredProblem]:
         with spoken(), reading(self.engine) as connection:
             return deliveries.read_problems(connection, source)
 
@@ -223,9 +223,9 @@ class Books:
         with spoken(), reading(self.engine) as connection:
             return agreed.planned_periods(connection)
 
-    def post(self, run: Run) -> Posted:
+    def post(self, run: Run, following: Following | None = None) -> Posted:
         with spoken():
-            return post(self.evidence, self.locks, self.names, run)
+            return post_run(self.evidence, self.locks, self.names, run, following)
 
     def close_period(self, closing: Close) -> Closed:
         with spoken():
@@ -342,7 +342,7 @@ class Books:
         with spoken(), reading(self.engine) as connection:
             return read_state(connection)
 
-    def verify(self, head: str | None = None) -> list[Finding]:
+    def verify(self, head: str | None = None) -> list[Damage]:
         with spoken():
             return verify(self.evidence, self.names, head)
 

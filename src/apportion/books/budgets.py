@@ -13,7 +13,7 @@ from apportion.books.audit import note, user
 from apportion.books.chain import rows_digest
 from apportion.books.database import reading, writing
 from apportion.books.failures import spoken
-from apportion.books.shapes import Finding
+from apportion.books.shapes import Damage
 from apportion.model.money import plain
 from apportion.model.result import Result
 
@@ -87,13 +87,13 @@ def told(row: Mapping[str, Any]) -> str:
     return f"{row['seq']}, {row['team']}{project}: {plain(row['amount'])} {row['currency']} a month since {row['since']} ({seal[:16]})"
 
 
-def check_budgets(connection: Connection) -> Iterator[Finding]:
+def check_budgets(connection: Connection) -> Iterator[Damage]:
     """Every budget is as the audit log has it, and none that it has is gone."""
     audit = record.audit
     noted = set(connection.scalars(select(audit.c.detail).where(audit.c.what == DEED)))
     for row in stored(connection):
         if told(row) not in noted:
-            yield Finding("budget-changed", f"budget {row['seq']}", "it is not what was noted when it was set")
+            yield Damage("budget-changed", f"budget {row['seq']}", "it is not what was noted when it was set")
         noted.discard(told(row))
     for detail in sorted(noted):
-        yield Finding("budget-changed", f"budget {detail.partition(',')[0]}", "it is noted and not there as it was")
+        yield Damage("budget-changed", f"budget {detail.partition(',')[0]}", "it is noted and not there as it was")

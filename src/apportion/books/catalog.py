@@ -162,7 +162,8 @@ class Evidence:
         """With its page checksums looked at, so that what is copied on is what was written."""
         schema = EVIDENCE[name] if columns is None else pa.schema([EVIDENCE[name].field(column) for column in columns])
         with self.io.new_input(f"{self.logical}/{path}").open() as file:
-            rows = pq.read_table(file, columns=columns, page_checksum_verification=True)
+            parquet = pq.ParquetFile(file, page_checksum_verification=True)
+            rows = parquet.read([column for column in schema.names if column in parquet.schema_arrow.names])
         for field in schema:
             if field.name not in rows.column_names:  # written before the column existed
                 rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from apportion.books import record
 from apportion.books.catalog import Commit, Evidence
@@ -63,3 +63,12 @@ def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
             held, rows = [], 0
     if held:
         yield pa.Table.from_batches(held).cast(CHARGES)
+
+
+def charges_snapshot(connection: Connection, as_of_s: int) -> int:
+    """The snapshot of the charges as the runs until some second had left them."""
+    known, runs = record.snapshots.c, record.runs.c
+    mine = select(known.snapshot_id).where(known.table == "charges")
+    left = mine.join(record.runs, runs.run_id == known.made_by).where(runs.posted_s <= as_of_s)
+    last: int | None = connection.scalar(left.order_by(runs.seq.desc()).limit(1))
+    return last if last is not None else connection.scalars(mine.where(known.made_by == "create")).one()

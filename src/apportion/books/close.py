@@ -31,7 +31,7 @@ from apportion.books.hooks import News, tell
 from apportion.books.ledger import link_number
 from apportion.books.names import Names, shown
 from apportion.books.post import is_closed, moved, posted_rows, run_row
-from apportion.books.shapes import CLOSE, Closed, Finding, Kept, Run
+from apportion.books.shapes import CLOSE, Closed, Damage, Kept, Run
 from apportion.books.shapes import Close as Closing
 from apportion.errors import BooksError, require_equal
 from apportion.model.currencies import grains_per_minor
@@ -198,7 +198,7 @@ def stored(connection: Connection, period: str) -> Closed | None:
     )  # fmt: skip
 
 
-def check_closes(connection: Connection) -> Iterator[Finding]:
+def check_closes(connection: Connection) -> Iterator[Damage]:
     """Each close is what its link says, and each bill in it what was posted until then, rounded once."""
     runs = record.runs
     known = {row.run_id: row for row in connection.execute(select(runs).where(runs.c.kind == CLOSE))}
@@ -206,15 +206,15 @@ def check_closes(connection: Connection) -> Iterator[Finding]:
         run, where = known.pop(row.run_id, None), f"close of {row.period}"
         found: Any = stored(connection, row.period)
         if run is None or found is None or run.period != row.period:
-            yield Finding("close-changed", where, "no link of the ledger knows it")
+            yield Damage("close-changed", where, "no link of the ledger knows it")
             continue
         if close_digest(found.checks, unpacked(row.minor), read_kept(connection, row.period)) != run.content_sha256:
-            yield Finding("close-changed", where, "its minor units, checks or statements were changed")
+            yield Damage("close-changed", where, "its minor units, checks or statements were changed")
         if rounded(connection, row.period, record.entries.c.seq < run.seq) != sums_of(found.minor):
-            yield Finding("close-changed", where, "its minor units do not add up to the bills")
+            yield Damage("close-changed", where, "its minor units do not add up to the bills")
         if not is_closed(connection, row.period):
-            yield Finding("close-changed", where, "the period is open again")
+            yield Damage("close-changed", where, "the period is open again")
     for run_id in known:
-        yield Finding("close-changed", f"run {run_id}", "what was closed is missing")
+        yield Damage("close-changed", f"run {run_id}", "what was closed is missing")
     yield from check_documents(connection)
     yield from check_beside(connection)

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.kinds import are_few, kinds
-from apportion.model.rows import ADDED
+from apportion.model.rows import ADDED_LATER
 
 MODULUS = 2**128
 WRITTEN = b"written"  # marks a column that is text already
@@ -75,7 +75,7 @@ def texts_of(rows: pa.Table) -> Iterator[str]:
         elif (word := common_word(field, column)) is not None:
             yield "'" + word.replace("'", "''") + "'"
         else:
-            yield added_text(field) if field.name in ADDED else field_text(field)
+            yield added_text(field) if field.name in ADDED_LATER else field_text(field)
 
 
 def with_amounts(rows: pa.Table) -> pa.Table:
@@ -89,9 +89,9 @@ def with_amounts(rows: pa.Table) -> pa.Table:
         if texts is None:
             texts = pa.chunked_array([all_places(chunk) for chunk in column.chunks], pa.string())
             known.append((column, texts))
-        if field.name in ADDED:
+        if field.name in ADDED_LATER:
             texts = pc.binary_join_element_wise(f"+{field.name}=", texts, "")
-        texts = pc.fill_null(texts, "" if field.name in ADDED else "-")
+        texts = pc.fill_null(texts, "" if field.name in ADDED_LATER else "-")
         rows = rows.set_column(place, pa.field(field.name, pa.string(), metadata={WRITTEN: b""}), texts)
     return rows
 
@@ -111,7 +111,7 @@ def all_places(amounts: pa.Array) -> pa.Array:
 
 def common_word(field: pa.Field, column: pa.ChunkedArray) -> str | None:
     """The text of a column that says the same throughout; None where it does not."""
-    named = f"+{field.name}=" if field.name in ADDED else ""
+    named = f"+{field.name}=" if field.name in ADDED_LATER else ""
     if column.null_count == len(column):
         return "" if named else "-"
     if column.null_count or pa.types.is_map(field.type) or not pc.all(pc.equal(column, column[0])).as_py():
@@ -156,7 +156,7 @@ def words_of(rows: pa.Table) -> pa.DictionaryArray:
 
 def row_text(schema: pa.Schema) -> str:
     """The SQL expression of a row's canonical text."""
-    texts = [added_text(field) if field.name in ADDED else field_text(field) for field in schema]
+    texts = [added_text(field) if field.name in ADDED_LATER else field_text(field) for field in schema]
     return f"concat({', '.join(texts)})"  # one call: a chain of || copies the text again for each field
 
 

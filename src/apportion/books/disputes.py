@@ -15,7 +15,7 @@ from apportion.books.catalog import Evidence
 from apportion.books.chain import canonical
 from apportion.books.database import writing
 from apportion.books.names import Names
-from apportion.books.shapes import OPEN, Dispute, DisputeNote, Finding, Posted, Run, Transfer
+from apportion.books.shapes import OPEN, Damage, Dispute, DisputeNote, Posted, Run, Transfer
 from apportion.books.transfers import post_transfer
 from apportion.errors import BooksError
 
@@ -108,7 +108,7 @@ def read_dispute(connection: Connection, number: int) -> Dispute:
     raise BooksError("unknown-dispute", f"there is no dispute {number}", hint="apportion dispute list")
 
 
-def check_disputes(connection: Connection) -> Iterator[Finding]:
+def check_disputes(connection: Connection) -> Iterator[Damage]:
     """Every note and what it is about is as the audit log has it, and nothing that it has is gone."""
     audit = record.audit
     noted = set(connection.scalars(select(audit.c.detail).where(audit.c.what == DEED)))
@@ -119,9 +119,9 @@ def check_disputes(connection: Connection) -> Iterator[Finding]:
         said = told({**row}, known[row["dispute"]]) if row["dispute"] in known else ""
         silent.discard(row["dispute"])
         if said not in noted:
-            yield Finding("dispute-changed", where, "it, or what is disputed, is not what was noted")
+            yield Damage("dispute-changed", where, "it, or what is disputed, is not what was noted")
         noted.discard(said)
     for number in sorted(silent):
-        yield Finding("dispute-changed", f"dispute {number}", "nothing notes who opened it")
+        yield Damage("dispute-changed", f"dispute {number}", "nothing notes who opened it")
     for detail in sorted(noted):
-        yield Finding("dispute-changed", f"dispute {detail.partition(',')[0]}", "it is noted and not there as it was")
+        yield Damage("dispute-changed", f"dispute {detail.partition(',')[0]}", "it is noted and not there as it was")

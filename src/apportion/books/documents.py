@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from apportion.books import record
 from apportion.books.names import Known, Names, shown_text, tokens_of, whose
-from apportion.books.shapes import Document, Finding, Kept
+from apportion.books.shapes import Damage, Document, Kept
 from apportion.books.words import Words
 from apportion.errors import BooksError
 
@@ -128,7 +128,7 @@ def read_texts(connection: Connection, period: str, level: str, owner: str = "")
     return [shown_text(zlib.decompress(row.body).decode(), known) for row in rows]
 
 
-def check_documents(connection: Connection) -> Iterator[Finding]:
+def check_documents(connection: Connection) -> Iterator[Damage]:
     """Every statement is the one that its digest names (which the close's link holds), and no invoice's number is missing."""
     table = record.documents
     numbers = set()
@@ -139,8 +139,8 @@ def check_documents(connection: Connection) -> Iterator[Finding]:
         except zlib.error:
             whole = ""
         if whole != row.sha256:
-            yield Finding("statement-changed", where, "it is not what was issued")
+            yield Damage("statement-changed", where, "it is not what was issued")
         numbers.add(row.number)
     missing = sorted(set(range(1, max(numbers, default=0) + 1)) - numbers)
     if missing:
-        yield Finding("statement-changed", f"invoice number {missing[0]}", "it is missing")
+        yield Damage("statement-changed", f"invoice number {missing[0]}", "it is missing")

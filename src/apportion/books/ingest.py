@@ -15,14 +15,14 @@ from apportion.books import record
 from apportion.books.blocks import Blocks
 from apportion.books.catalog import Commit, Evidence, NewFile
 from apportion.books.database import reading, writing
-from apportion.books.deliveries import record_delivery
+from apportion.books.deliveries import EQUAL_ROWS, keep_equal_rows, record_delivery
 from apportion.books.locks import Locks
 from apportion.books.prepare import Prepared
 from apportion.books.publish import publish, published
 from apportion.books.scopes import check_overlaps
 from apportion.books.shapes import Receipt
 from apportion.books.tables import BOUNDS, EVIDENCE, KEEPING, span
-from apportion.books.window import outside, overlaps, with_lives
+from apportion.books.window import life_keys, outside, overlaps, with_lives
 from apportion.model.delivery import Delivery
 
 Early = dict[str, list[NewFile]]
@@ -32,7 +32,7 @@ def ingest(evidence: Evidence, locks: Locks, delivery: Delivery) -> Receipt:
     prepared = Prepared(delivery)
     known = None if prepared.in_blocks else latest(evidence, prepared)
     if known is not None:
-        return known
+        return acknowledge(evidence, known)
     names = {*delivery.tables, "cost_lines"} if delivery.scopes else set(delivery.tables)
     with locks.hold(names or {"deliveries"}):
         with reading(evidence.engine) as connection:  # before anything is written; again when it is recorded
@@ -43,7 +43,18 @@ def ingest(evidence: Evidence, locks: Locks, delivery: Delivery) -> Receipt:
         if known is None and early.keys() == prepared.in_blocks.keys():
             return take_in(evidence, prepared, early)
         evidence.discard(file for files in early.values() for file in files)
-        return take_in(evidence, prepared, {}) if known is None else known
+        return take_in(evidence, prepared, {}) if known is None else acknowledge(evidence, known)
+
+
+def acknowledge(evidence: Evidence, known: Receipt) -> Receipt:
+    """The same was delivered before. Where equal rows counted once then, it is now known that there are none."""
+    table = record.deliveries
+    with reading(evidence.engine) as connection:
+        said = connection.scalar(select(table.c.equal_rows).where(table.c.delivery_id == known.delivery_id))
+    if said != EQUAL_ROWS:
+        with writing(evidence.engine) as connection:
+            keep_equal_rows(connection, known.delivery_id)
+    return known
 
 
 def write_early(evidence: Evidence, prepared: Prepared) -> Early:
@@ -125,13 +136,13 @@ def set_aside(evidence: Evidence, name: str, path: str, prepared: Prepared) -> R
     """None: not one row of the file gives way."""
     rows, window = prepared.rows[name], prepared.delivery.window
     if not isinstance(rows, Blocks) and KEEPING[name].cut == "none":
-        (key,) = KEEPING[name].key
-        gone = count_true(pc.is_in(evidence.read_file(name, path, [key])[key], rows[key]))
-        if not gone:
+        keys = [*KEEPING[name].key, "start_s", "end_s"]
+        if not count_true(renews(evidence.read_file(name, path, keys), rows, prepared.delivery)):
             return None
         old = evidence.read_file(name, path)
-        again = pc.is_in(old[key], rows[key])
-        return Remainder(path, old.filter(pc.invert(again)), gone, old.filter(again))
+        again = pc.is_in(life_keys(old), life_keys(rows))
+        gone = renews(old, rows, prepared.delivery)
+        return Remainder(path, old.filter(pc.invert(gone)), count_true(gone), old.filter(again))
     spans = evidence.read_file(name, path, BOUNDS[KEEPING[name].cut])
     gone = count_true(overlaps(name, spans, window.start_s, window.end_s))
     if not gone:
@@ -140,6 +151,19 @@ def set_aside(evidence: Evidence, name: str, path: str, prepared: Prepared) -> R
     within = window.start_s <= first_s and last_s <= window.end_s
     old = EVIDENCE[name].empty_table() if within else evidence.read_file(name, path)  # mostly nothing is left of it
     return Remainder(path, outside(name, old, window), gone, old[:0])
+
+
+def renews(old: pa.Table, rows: pa.Table, delivery: Delivery) -> pa.ChunkedArray:
+    """Which workloads give way: those that are delivered again, and other sets of labels of the same ids that lay in the window.
+
+    Their usage there is replaced, so that nothing has these labels any more.
+    """
+    again = pc.is_in(life_keys(old), life_keys(rows))
+    if delivery.adds or "usage" not in delivery.tables:
+        return again
+    window = delivery.window
+    inside = pc.and_(pc.greater_equal(old["start_s"], window.start_s), pc.less_equal(old["end_s"], window.end_s))
+    return pc.or_(again, pc.and_(pc.is_in(old["workload"], value_set=pc.unique(rows["workload"])), inside))
 
 
 def count_true(mask: pa.ChunkedArray) -> int:

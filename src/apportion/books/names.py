@@ -20,7 +20,7 @@ from sqlalchemy import Connection, delete, func, insert, select
 
 from apportion.books import record
 from apportion.books.chain import TOKENS
-from apportion.books.shapes import Finding
+from apportion.books.shapes import Damage
 from apportion.errors import BooksError, require_equal
 from apportion.model.rows import TEXT
 
@@ -139,24 +139,24 @@ def tokens_of(connection: Connection, names: list[str]) -> list[str]:
     return [*names, *connection.scalars(select(table.c.token).where(table.c.name.in_(names)).distinct())]
 
 
-def check_names(connection: Connection, names: Names) -> Iterator[Finding]:
+def check_names(connection: Connection, names: Names) -> Iterator[Damage]:
     """Every name is the one that its token was made of, as far as its key is still there, and none is missing that was not erased."""
     known = key_print(connection)
     if known is not None and known != names.print:
-        yield Finding("names-unchecked", "names", "the key of names is not the one of these books")
+        yield Damage("names-unchecked", "names", "the key of names is not the one of these books")
         return
     there = set()
     for row in connection.execute(select(record.names)):
         there.add((row.period, row.token))
         if row.key == names.print and names.token(row.name) != row.token:
-            yield Finding(
+            yield Damage(
                 "name-changed", f"{row.token} of {row.period}", "it stands for another name than it was made of"
             )
     gone = [(row.before, row.token) for row in connection.execute(select(record.erasures))]
     for row in posted_tokens(connection):
         covered = any(row.month < before and token in ("", row.user) for before, token in gone)
         if (row.month, row.user) not in there and not covered:
-            yield Finding("name-changed", f"{row.user} of {row.month}", "its name is missing and was not erased")
+            yield Damage("name-changed", f"{row.user} of {row.month}", "its name is missing and was not erased")
 
 
 def posted_tokens(connection: Connection) -> list[Any]:

@@ -31,12 +31,12 @@ from apportion.books.locks import Locks
 from apportion.books.names import Names
 from apportion.books.publish import publish
 from apportion.books.restore import opened, restore_files, restore_record, restored_meta
-from apportion.books.shapes import Finding, Posted, Receipt, Run, StoredPlan, StoredPolicy, StoredRun, TableVersion
+from apportion.books.shapes import Damage, Posted, Receipt, Run, StoredPlan, StoredPolicy, StoredRun, TableVersion
 from apportion.books.tables import EVIDENCE
 from apportion.errors import BooksError
 
 __all__ = [
-    "Books", "Finding", "Posted", "Receipt", "Run", "StoredPlan", "StoredPolicy", "StoredRun", "TableVersion", "open_books", "restore",
+    "Books", "Damage", "Posted", "Receipt", "Run", "StoredPlan", "StoredPolicy", "StoredRun", "TableVersion", "open_books", "restore",
 ]  # fmt: skip
 
 
@@ -122,6 +122,8 @@ def make(engine: Engine, locks: Locks, place: str) -> None:
         evidence = Evidence(engine, known or place, place)
         with reading(engine) as connection:
             missing = set(EVIDENCE) - set(connection.scalars(select(record.published.c.table)))
+        if not missing:
+            return  # another process was quicker
         commits = [evidence.create(name) for name in sorted(missing)]
         with writing(engine) as connection:
             publish(connection, commits, "create")

@@ -18,7 +18,7 @@ from apportion.books.database import reading, writing
 from apportion.books.failures import spoken
 from apportion.books.ledger import read_head
 from apportion.books.publish import versions
-from apportion.books.shapes import Finding
+from apportion.books.shapes import Damage
 from apportion.errors import BooksError
 from apportion.model.money import plain
 from apportion.model.result import Result
@@ -152,13 +152,13 @@ def told(row: Mapping[str, Any]) -> str:
     return f"{row['seq']}, {row['kind']} {owner}: {plain(row['amount'])} {row['unit']}{whom} ({seal})"
 
 
-def check_pledges(connection: Connection) -> Iterator[Finding]:
+def check_pledges(connection: Connection) -> Iterator[Damage]:
     """Every row is as the audit log has it, and none that it has is gone."""
     audit = record.audit
     noted = set(connection.scalars(select(audit.c.detail).where(audit.c.what == DEED)))
     for row in stored(connection):
         if told(row) not in noted:
-            yield Finding("pledge-changed", f"pledge {row['seq']}", "it is not what was noted when it was made")
+            yield Damage("pledge-changed", f"pledge {row['seq']}", "it is not what was noted when it was made")
         noted.discard(told(row))
     for detail in sorted(noted):
-        yield Finding("pledge-changed", f"pledge {detail.partition(',')[0]}", "it is noted and not there as it was")
+        yield Damage("pledge-changed", f"pledge {detail.partition(',')[0]}", "it is noted and not there as it was")

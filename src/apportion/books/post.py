@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +38,11 @@ TEAM = POSTINGS.names.index("team")
 ACCOUNT, CURRENCY = ENTRY_FIELDS.index("account"), ENTRY_FIELDS.index("currency")
 
 
-def post(evidence: Evidence, locks: Locks, names: Names, run: Run) -> Posted:
+Then = Callable[[Connection, Posted], Posted]
+
+
+def post(evidence: Evidence, locks: Locks, names: Names, run: Run, then: Then | None = None) -> Posted:
+    """`then`: what is posted with it, in the same transaction."""
     hidden, users = names.hidden(run.postings)
     with reading(evidence.engine) as connection:
         content = content_of(replace(run, postings=hidden), input_digests(connection, run.inputs))
@@ -57,7 +61,8 @@ def post(evidence: Evidence, locks: Locks, names: Names, run: Run) -> Posted:
             check_unmoved(connection, run)
             publish(connection, commits, run.run_id)
             names.learn(connection, run.about or run.period, users)
-            return append(connection, content)
+            posted = append(connection, content)
+            return then(connection, posted) if then else posted
 
 
 def known_run(connection: Connection, content: Content, run: Run) -> Posted | None:

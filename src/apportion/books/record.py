@@ -105,7 +105,7 @@ previews = Table("previews", record, text("period", key=True), text("version"), 
 transfers = Table(
     "transfers", record,
     text("run_id", key=True), text("owner"), text("other"), text("currency"), Column("amount", Exact, nullable=False), text("why"),
-    text("approver"), text("reference"), whole("dispute"),
+    text("approver"), text("reference"), whole("dispute"), later("extent"), later("bill"), later("pool"), later("follows"),
 )  # fmt: skip
 disputes = Table(
     "disputes", record,
@@ -202,7 +202,7 @@ deliveries = Table(
     "deliveries", record,
     whole("seq", key=True), Column("delivery_id", Text, nullable=False, unique=True), text("source"), whole("start_s"), whole("end_s"),
     text("tables"), text("digest"), text("rows"), text("replaced"), whole("quarantined"), whole("received_s"),
-    Column("superseded_by", Text, nullable=True), Index("deliveries_source", "source"),
+    Column("superseded_by", Text, nullable=True), later("equal_rows"), Index("deliveries_source", "source"),
 )  # fmt: skip
 delivered_files = Table(
     "delivered_files", record,
@@ -211,7 +211,7 @@ delivered_files = Table(
 problems = Table(
     "problems", record,
     Column("id", Seq, primary_key=True), text("delivery_id"), text("source"), text("where"), text("code"), text("message"), text("row"),
-    text("money"),
+    text("money"), later("quantity"), later("meter"), later("at"),
 )  # fmt: skip
 quarantine = Table(
     "quarantine", record,

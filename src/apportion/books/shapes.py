@@ -7,12 +7,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from apportion.errors import Problem
 from apportion.model.result import Result
+from apportion.model.times import Interval
 
 PLAN, CORRECTION, CREDIT, RECLASS, CLOSE = "plan", "correction", "credit", "reclass", "close"  # kinds of runs
 COMPUTED = (PLAN, CORRECTION)  # from evidence; the others are decided by people
 TRANSFERS = (CREDIT, RECLASS)
 KINDS = (*COMPUTED, *TRANSFERS, CLOSE)
+ALL, AMOUNT, LOWERED = "all", "amount", "lowered"  # how much of something is decided; `lowered`: at most the amount
 OPEN, REJECTED, CREDITED, RECLASSED = "open", "rejected", "credited", "reclassed"  # what a dispute is
 
 
@@ -29,6 +32,16 @@ class Receipt:
     replaced: dict[str, int]
     quarantined: int
     outside: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveredProblem:
+    """A problem with the delivery that told it; `window` is the delivery's."""
+
+    delivery_id: str
+    source: str
+    window: Interval
+    problem: Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +106,17 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Following:
+    """What people decided of a month, applied again to a run that computes it anew: posted with that run, or not at all.
+
+    `head` is the ledger's when the decisions were read.
+    """
+
+    head: str
+    runs: tuple[tuple["Transfer", Run], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A statement as it is issued. `number` is that of an invoice, 0 where nothing is charged; `label` is how it is written."""
 
@@ -123,6 +147,8 @@ class Transfer:
     """What people decided, as a run of kind credit or reclass: `amount` moves from `owner` to `other`, each TEAM, TEAM/PROJECT or TEAM/PROJECT/USER.
 
     `reference` tells two apart that are otherwise the same; `dispute` is the number of the dispute that it settles, 0 where there is none.
+    `extent` is what was decided of it: `all` of what stands, or an `amount`; "" in books made before that was kept. `bill` and `pool` narrow a credit.
+    `follows` is the run of the decision that this one takes further, because the month was computed anew; its amount is by how much, below 0 where less moves.
     """
 
     run_id: str
@@ -134,6 +160,10 @@ class Transfer:
     approver: str = ""
     reference: str = ""
     dispute: int = 0
+    extent: str = ""
+    bill: str = ""
+    pool: str = ""
+    follows: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +272,7 @@ class Posted:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Damage:
     """Something in the books is not what was recorded."""
 
     code: str

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from apportion.errors import BooksError
 from apportion.model.meters import METERS
-from apportion.model.rows import CHARGES, OUTCOMES, STATES, TABLES
+from apportion.model.rows import CHARGES, OUTCOMES, STATES, TABLES, complete_columns
 from apportion.model.times import DAY_S
 
 FLOWS = tuple(sorted(meter.name for meter in METERS.values() if meter.flow))
@@ -26,10 +26,10 @@ class Keeping:
 
 KEEPING = MappingProxyType({
     "cost_lines": Keeping(("line_id",), "billing", "EffectiveCost"),
-    "usage": Keeping(("workload", "meter", "resource", "start_s"), "time", "allocated", ("allocated", "used")),
-    "capacity": Keeping(("resource", "meter", "start_s", "state"), "time", "amount", ("amount",)),
+    "usage": Keeping(("workload", "meter", "resource", "start_s", "cluster"), "time", "allocated", ("allocated", "used")),
+    "capacity": Keeping(("resource", "meter", "start_s", "state", "cluster"), "time", "amount", ("amount",)),
     "reservations": Keeping(("reservation", "meter", "start_s"), "time", "amount", ("amount",)),
-    "workloads": Keeping(("workload",), "none", "end_s"),
+    "workloads": Keeping(("workload", "label_set"), "none", "end_s"),
     "rates": Keeping(("currency", "base", "day"), "day", "rate"),
 })  # fmt: skip
 BOUNDS = MappingProxyType({"time": ["start_s", "end_s"], "billing": ["billing_start_s"], "day": ["day"]})
@@ -43,6 +43,7 @@ def fit(name: str, table: pa.Table, source: str) -> pa.Table:
     if name not in TABLES:
         raise refuse(f"there is no table {name!r}", where, "tables: " + ", ".join(TABLES))
     schema = TABLES[name]
+    table = complete_columns(table, schema)
     strange = sorted(set(table.column_names) ^ set(schema.names))
     if strange:
         raise refuse(

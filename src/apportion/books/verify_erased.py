@@ -8,33 +8,33 @@ from sqlalchemy import Connection, Row, select
 
 from apportion.books import record
 from apportion.books.erase import FACTS, all_details, made_by
-from apportion.books.shapes import Finding
+from apportion.books.shapes import Damage
 
 MARK = "erase-"
 
 
-def check_erasures(connection: Connection) -> Iterator[Finding]:
+def check_erasures(connection: Connection) -> Iterator[Damage]:
     audit, files, table = record.audit, record.files, record.rewritten
     noted = list(connection.scalars(select(audit.c.detail).where(audit.c.what == "erase").order_by(audit.c.id)))
     done = list(all_details(connection))
     for said in sorted(set(done) ^ set(noted)):
-        yield Finding("erasure-changed", said.partition(":")[0], "what it did is not what was noted, or was not noted")
+        yield Damage("erasure-changed", said.partition(":")[0], "what it did is not what was noted, or was not noted")
     if len(done) != len(noted):
-        yield Finding("erasure-changed", "erasures", "some are missing or were added")
+        yield Damage("erasure-changed", "erasures", "some are missing or were added")
     rows = connection.execute(select(table)).all()
     again = {row.was_path for row in rows}
     known = {row.path: row for row in connection.execute(select(files))}
     numbers = set(connection.scalars(select(record.erasures.c.number)))
     for row in rows:
         if row.erasure not in numbers:
-            yield Finding(
+            yield Damage(
                 "erasure-changed", made_by(row.erasure), "a file was rewritten by an erasure that is not there"
             )
         if row.path in again:
             continue
         now = known.get(row.path)
         if now is None or facts_of(now) != facts_of(row):
-            yield Finding("file-record-changed", row.path, "what is recorded of it is not what the erasure wrote")
+            yield Damage("file-record-changed", row.path, "what is recorded of it is not what the erasure wrote")
 
 
 def facts_of(row: Any, prefix: str = "") -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from apportion.books import record
 from apportion.books.catalog import Evidence, Snapshot, kind_of
 from apportion.books.content import files_digest
 from apportion.books.digest import content_sum, table_digest
-from apportion.books.shapes import Finding
+from apportion.books.shapes import Damage
 from apportion.books.tables import EVIDENCE, control_total, span
 from apportion.books.verify_erased import Earlier, ages
 
@@ -23,21 +23,21 @@ Published = dict[int, dict[str, Any]]
 Rows = Sequence["Row[Any]"]
 
 
-def check_files(connection: Connection, evidence: Evidence) -> Iterator[Finding]:
+def check_files(connection: Connection, evidence: Evidence) -> Iterator[Damage]:
     for row in connection.execute(select(record.files).order_by(record.files.c.path)).all():
         try:
             size, sha256 = hashed(evidence, row.path)
         except (OSError, ValueError) as error:
-            yield Finding("file-missing", row.path, f"it cannot be read: {error}")
+            yield Damage("file-missing", row.path, f"it cannot be read: {error}")
             continue
         if (size, sha256) != (row.bytes, row.sha256):
-            yield Finding("file-changed", row.path, f"this {row.kind} file is not the one that was written")
+            yield Damage("file-changed", row.path, f"this {row.kind} file is not the one that was written")
         elif (row.table, row.kind) != (row.path.split("/")[0], kind_of(row.path)):
-            yield Finding("file-record-changed", row.path, "the recorded table or kind is not that of the file")
+            yield Damage("file-record-changed", row.path, "the recorded table or kind is not that of the file")
         elif row.kind == "data":
             yield from check_rows(evidence, row)
         elif has_rows(row):
-            yield Finding("file-record-changed", row.path, "rows are recorded of a file that has none")
+            yield Damage("file-record-changed", row.path, "rows are recorded of a file that has none")
 
 
 def has_rows(row: "Row[Any]") -> bool:
@@ -62,42 +62,40 @@ def hashed(evidence: Evidence, path: str) -> tuple[int, str]:
     return size, whole.hexdigest()
 
 
-def check_rows(evidence: Evidence, row: "Row[Any]") -> Iterator[Finding]:
+def check_rows(evidence: Evidence, row: "Row[Any]") -> Iterator[Damage]:
     """The bytes are those that were written: now whether the record still says of them what it said."""
     rows = evidence.read_file(row.table, row.path)
     found = (rows.num_rows, control_total(row.table, rows), *span(row.table, rows))
     if found != (row.rows, row.control, row.start_s, row.end_s):
-        yield Finding(
+        yield Damage(
             "file-record-changed", row.path, "the recorded rows, control total or span are not those of the file"
         )
     content = "" if row.table == "charges" else f"{content_sum(rows):032x}"
     part = pc.unique(rows["period" if row.table == "charges" else "source"]).to_pylist()
     if content != row.content or part != [row.part]:
-        yield Finding("file-record-changed", row.path, "the recorded content or source is not that of the file")
+        yield Damage("file-record-changed", row.path, "the recorded content or source is not that of the file")
 
 
-def check_evidence(connection: Connection, evidence: Evidence) -> Iterator[Finding]:
+def check_evidence(connection: Connection, evidence: Evidence) -> Iterator[Damage]:
     known: Files = {row.path: row for row in connection.execute(select(record.files))}
     published = {row.table: row for row in connection.execute(select(record.published))}
     history = connection.execute(select(record.snapshots)).all()
     runs = connection.execute(select(record.runs)).all()
     earlier = Earlier(connection)
     for name in sorted(set(EVIDENCE) ^ set(published)):
-        yield Finding("snapshot-missing", name, "no state of this table is published, or there is no such table")
+        yield Damage("snapshot-missing", name, "no state of this table is published, or there is no such table")
     for name in sorted(set(EVIDENCE) & set(published)):
         if published[name].metadata not in known:
-            yield Finding(
-                "snapshot-missing", published[name].metadata, "the published metadata file was never recorded"
-            )
+            yield Damage("snapshot-missing", published[name].metadata, "the published metadata file was never recorded")
             continue
         try:
             snapshots = evidence.snapshots(evidence.read(published[name].metadata))
         except Exception as error:  # noqa: BLE001 - a damaged manifest can make its reader fail in any way
-            yield Finding("snapshot-missing", name, f"its snapshots cannot be read: {type(error).__name__}: {error}")
+            yield Damage("snapshot-missing", name, f"its snapshots cannot be read: {type(error).__name__}: {error}")
             continue
         live = {path for path, file in known.items() if file.live and file.table == name}
         if published[name].snapshot_id not in snapshots or snapshots[published[name].snapshot_id].data != live:
-            yield Finding("snapshot-changed", name, "the files of the published snapshot are not those recorded")
+            yield Damage("snapshot-changed", name, "the files of the published snapshot are not those recorded")
         mine = [row for row in history if row.table == name]
         files = as_published(earlier, known, snapshots, mine)
         yield from check_snapshots(name, files, snapshots, mine)
@@ -113,10 +111,10 @@ def as_published(earlier: Earlier, known: Files, snapshots: Snapshots, history: 
     }
 
 
-def check_snapshots(name: str, files: Published, snapshots: Snapshots, history: Rows) -> Iterator[Finding]:
+def check_snapshots(name: str, files: Published, snapshots: Snapshots, history: Rows) -> Iterator[Damage]:
     """Every snapshot that was ever published is still there, whole, and says what it said; and there is no other."""
     for snapshot_id in sorted(set(snapshots) ^ {row.snapshot_id for row in history}):
-        yield Finding(
+        yield Damage(
             "snapshot-missing",
             f"{name}, snapshot {snapshot_id}",
             "it is not both published and in the table's metadata",
@@ -127,17 +125,17 @@ def check_snapshots(name: str, files: Published, snapshots: Snapshots, history: 
         known = files.get(row.snapshot_id, {})
         strange = sorted((snapshot.manifests | snapshot.data) - set(known))
         if strange:
-            yield Finding(
+            yield Damage(
                 "snapshot-changed", where, f"it names files that were never recorded: {', '.join(strange[:3])}"
             )
             continue
         rows = sum(known[path].rows for path in snapshot.data)
         digest = table_digest(name, rows, (int(known[path].content or "0", 16) for path in snapshot.data))
         if (row.rows, row.digest) != (rows, digest):
-            yield Finding("snapshot-changed", where, "its rows are not those recorded")
+            yield Damage("snapshot-changed", where, "its rows are not those recorded")
 
 
-def check_inputs(name: str, published: Published, snapshots: Snapshots, runs: Rows) -> Iterator[Finding]:
+def check_inputs(name: str, published: Published, snapshots: Snapshots, runs: Rows) -> Iterator[Damage]:
     """A run's link in the chain holds a digest of the files it was computed from."""
     for run in runs:
         inputs, digests = json.loads(run.inputs), json.loads(run.evidence)
@@ -148,4 +146,4 @@ def check_inputs(name: str, published: Published, snapshots: Snapshots, runs: Ro
         files = [known[path] for path in snapshot.data if path in known] if snapshot else []
         if snapshot is None or files_digest(files) != digests.get(name):
             message = "the files are not those that it was computed from"
-            yield Finding("inputs-changed", f"run {run.run_id}, {name}", message)
+            yield Damage("inputs-changed", f"run {run.run_id}, {name}", message)

@@ -11,14 +11,14 @@ from apportion.books import record
 from apportion.books.chain import BILL_DAY, ENTRY_FIELDS, GENESIS, entry_link, run_link
 from apportion.books.content import Totals, bill_days_digest, day_totals, totals
 from apportion.books.ledger import CONTRA
-from apportion.books.shapes import PLAN, Finding
+from apportion.books.shapes import PLAN, Damage
 from apportion.model.money import plain
 from apportion.model.rows import POSTING_KEY
 
 BATCH = 20_000
 
 
-def check_chain(connection: Connection, head: str | None) -> Iterator[Finding]:
+def check_chain(connection: Connection, head: str | None) -> Iterator[Damage]:
     number, before = 1, GENESIS
     seen = head in (None, GENESIS)
     entries = iter(runs_of_entries(connection))
@@ -32,33 +32,33 @@ def check_chain(connection: Connection, head: str | None) -> Iterator[Finding]:
         yield from check_run(run, rows, number, before)
         number, before = number + 1 + len(rows), links[-1]
     if mine[1]:
-        yield Finding("chain-broken", f"entry {mine[1][0][0]}", "it stands where no run has put it")
+        yield Damage("chain-broken", f"entry {mine[1][0][0]}", "it stands where no run has put it")
     if not seen:
-        yield Finding(
+        yield Damage(
             "head-missing",
             f"head {head}",
             "the ledger does not hold this head: entries after it was printed are cut off or changed",
         )
 
 
-def check_run(run: Any, rows: list[Any], number: int, before: str) -> Iterator[Finding]:
+def check_run(run: Any, rows: list[Any], number: int, before: str) -> Iterator[Damage]:
     """Each link against what its fields and the link before it make; the first that differs is named."""
     where = f"run {run['run_id']}"
     facts = (run["seq"], run["head_before"], run["entries"], run["last_seq"])
     if facts != (number, before, len(rows), number + len(rows)):
-        yield Finding("chain-broken", where, "entries before or in it are missing, added or out of order")
+        yield Damage("chain-broken", where, "entries before or in it are missing, added or out of order")
     if run["hash"] != run_link(before, run):
-        yield Finding("chain-broken", where, "the run itself was changed")
+        yield Damage("chain-broken", where, "the run itself was changed")
         return
     last = run["hash"]
     for offset, row in enumerate(rows, 1):
         expected = None if row[-2] is None else entry_link(last, row[:-1])
         if row[0] != number + offset or row[-1] != expected:
-            yield Finding("chain-broken", f"{where}, entry {row[0]}", "the entry, or one before it, was changed")
+            yield Damage("chain-broken", f"{where}, entry {row[0]}", "the entry, or one before it, was changed")
             return
         last = row[-1]
     if run["head_after"] != last:
-        yield Finding("chain-broken", where, "its last link was changed")
+        yield Damage("chain-broken", where, "its last link was changed")
 
 
 def runs_of_entries(connection: Connection) -> Iterator[tuple[str, list[Any]]]:
@@ -84,7 +84,7 @@ def exact(text: str, dialect: str) -> Decimal | None:
     return amount if dialect != "sqlite" or plain(amount) == text else None
 
 
-def check_bills(connection: Connection) -> Iterator[Finding]:
+def check_bills(connection: Connection) -> Iterator[Damage]:
     """After every plan, each bill, currency, component and day came to what it expected; other runs to what they say; each to nothing."""
     table = record.entries
     known: dict[str, list[tuple[Any, ...]]] = {}
@@ -92,18 +92,18 @@ def check_bills(connection: Connection) -> Iterator[Finding]:
     for run in connection.execute(select(record.runs).order_by(record.runs.c.seq)).all():
         rows = connection.execute(select(table).where(table.c.run_id == run.run_id)).mappings().all()
         if totals(((row["currency"],), plain(row["amount"])) for row in rows):
-            yield Finding("unbalanced", f"run {run.run_id}", "its two sides do not add up to nothing")
+            yield Damage("unbalanced", f"run {run.run_id}", "its two sides do not add up to nothing")
         mine = [row for row in rows if not row["account"].startswith(CONTRA)]
         owners = [(*(row[name] for name in POSTING_KEY), plain(row["amount"])) for row in mine]
         counted = known.setdefault(run.period, []) if run.kind in ("", PLAN) else []
         counted += owners
         days = expected.pop(run.run_id, {})
         if day_totals(counted) != days:
-            yield Finding("unbalanced", f"run {run.run_id}", f"the postings of {run.period} do not add up to its bills")
+            yield Damage("unbalanced", f"run {run.run_id}", f"the postings of {run.period} do not add up to its bills")
         if bill_days_digest(days) != run.bill_days_sha256:
-            yield Finding("unbalanced", f"run {run.run_id}", "what its bills must come to was changed")
+            yield Damage("unbalanced", f"run {run.run_id}", "what its bills must come to was changed")
     for run_id in expected:
-        yield Finding("unbalanced", f"run {run_id}", "bills are kept for a run that is not there")
+        yield Damage("unbalanced", f"run {run_id}", "bills are kept for a run that is not there")
 
 
 def stored_days(connection: Connection) -> dict[str, Totals]:

@@ -13,7 +13,7 @@ from apportion.books.chain import rows_digest
 from apportion.books.database import reading, writing
 from apportion.books.failures import spoken
 from apportion.books.ledger import read_head
-from apportion.books.shapes import Finding
+from apportion.books.shapes import Damage
 from apportion.errors import BooksError
 
 DEED = "whatif"
@@ -102,7 +102,7 @@ def told(row: Mapping[str, Any]) -> str:
     return f"{row['id']} {SAVED}, {rows_digest([[row[name] for name in TOLD]])}"
 
 
-def check_whatifs(connection: Connection) -> Iterator[Finding]:
+def check_whatifs(connection: Connection) -> Iterator[Damage]:
     """Each is as the audit log has it, and none that was not forgotten is gone."""
     audit = record.audit
     noted = list(connection.scalars(select(audit.c.detail).where(audit.c.what == DEED).order_by(audit.c.id)))
@@ -110,4 +110,4 @@ def check_whatifs(connection: Connection) -> Iterator[Finding]:
     last = {detail.split(" ")[0]: detail for detail in noted}
     for id_ in sorted({*kept, *last}):
         if last.get(id_) != kept.get(id_, f"{id_} {FORGOTTEN}"):
-            yield Finding("whatif-changed", f"what-if {id_}", "it is not what was noted when it was saved")
+            yield Damage("whatif-changed", f"what-if {id_}", "it is not what was noted when it was saved")

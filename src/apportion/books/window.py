@@ -50,12 +50,17 @@ def part(name: str, table: pa.Table, start_s: int, end_s: int) -> pa.Table:
     return replace(table, "end_s", pc.min_element_wise(table["end_s"], end_s))
 
 
+def life_keys(workloads: pa.Table) -> pa.ChunkedArray:
+    """A workload is its id and its set of labels; one without a set is another than one with."""
+    return pc.binary_join_element_wise(workloads["workload"], pc.fill_null(workloads["label_set"], ""), "\0")
+
+
 def with_lives(rows: pa.Table, before: pa.Table, window: Interval) -> pa.Table:
     """Workloads with what was known of their lives outside the window: who delivers a day may know only a day of them.
 
     How one ended is for the later day to say, in whatever order the days come.
     """
-    place = pc.index_in(rows["workload"], value_set=before["workload"].combine_chunks())
+    place = pc.index_in(life_keys(rows), value_set=life_keys(before).combine_chunks())
     start, end = (before[name].take(place) for name in ("start_s", "end_s"))
     nothing = pa.scalar(None, pa.int64())
     earlier = pc.if_else(pc.less(start, window.start_s), start, nothing)

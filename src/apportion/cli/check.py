@@ -17,7 +17,7 @@ def check(call: Call) -> Answer:
     project = call.project()
     period = one(call.months(()), "check") if call.period else None
     done = look(project, period, call.bar)
-    return Answer(sheet_of(done), code=OK if done.sound else FAILED)
+    return Answer(sheet_of(done), code=FAILED if done.wrong else OK)
 
 
 def add_to(app: typer.Typer) -> None:

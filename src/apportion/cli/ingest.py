@@ -61,7 +61,11 @@ def try_out(call: Call, sources: list[str], file: Path) -> Answer:
 
 
 def trial_sheet(done: "Trial") -> "Sheet":
+    from dataclasses import fields
+
+    from apportion.render.findings import findings_tables
     from apportion.render.sheet import Sheet, Table
+    from apportion.reports.findings import findings_value
     from apportion.reports.report import Column
     from apportion.reports.words import counted
 
@@ -92,10 +96,12 @@ def trial_sheet(done: "Trial") -> "Sheet":
         )
         refused = tuple((one.code, one.count, one.where, one.message) for one in done.refused)
         tables.append(Table(faults, refused, heading="Listed: left out, or taken with the change that is named"))
+    tables += findings_tables(done.findings)
     taken = ", ".join(f"{count:,} of {table}" for table, count in done.counts.items())
-    faulty = counted(sum(one.count for one in done.refused), "problem")
+    faulty = f"{counted(sum(one.count for one in done.refused), 'problem')}, {counted(len(done.findings), 'finding')}"
     title = f"{done.file} as {done.source} ({done.kind}) reads it: rows: {taken or 'none'}; {faulty}. Window: {', '.join(done.windows) or 'none'}."
-    return Sheet(title, tuple(tables), done)
+    value = {field.name: getattr(done, field.name) for field in fields(done)}
+    return Sheet(title, tuple(tables), {**value, "findings": findings_value(done.findings)})
 
 
 def in_words(labels: "Mapping[str, str]") -> str:

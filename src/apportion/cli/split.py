@@ -17,7 +17,7 @@ def split(
 ) -> Answer:
     """Share one small bill, JSON in and JSON out.
 
-    Prints {"shares": {owner: minor units}}, or {"error": code, "message": text} and exits 1.
+    Prints {"shares": {owner: minor units}}, with "findings" where something does not fit together, or {"error": code, "message": text} and exits 1.
     """
     from apportion.render.json import dumps
     from apportion.verbs.split import split as solve

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from apportion.render.sheet import Sheet
     from apportion.verbs.project import Project
 
+ACCEPT = "Let findings of this code stand; repeat it for several. Needs --why."
+WHY = "Why they may stand: kept in the audit log, and said on the statements of those concerned."
 OK, FAILED, USAGE, PENDING, OVER_QUOTA, BROKEN = range(6)
 
 

@@ -78,13 +78,15 @@ def deliver(call: Call) -> Answer:
     """Look for news and send what is due, to channels and webhooks; for cron.
 
     What fails is tried again by a later call, ever more slowly, for about three days. The server does the same by itself.
+    The exit code is 1 where a message failed.
     """
     from apportion.verbs.notify import deliver as send
     from apportion.verbs.tell import tell
 
     project = call.project()
     tell(project, today())
-    return Answer(told_sheet(send(project)))
+    told = send(project)
+    return Answer(told_sheet(told), code=OK if all(one.is_told for one in told) else FAILED)
 
 
 def secret_sheet(title: str, name: str, secret: str) -> "Sheet":

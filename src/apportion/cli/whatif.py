@@ -240,11 +240,14 @@ def tested(call: Call, project: "Project", periods: "list[Period]", wish: "Wish"
 
 def texts_of(project: "Project", tried: Tried) -> dict[str, str]:
     """By what each is called: the file's stem, its path where two have one stem, the draft's number."""
+    from apportion.policy.load import load_policy
     from apportion.verbs.draft import draft, read_text
 
     files = list(dict.fromkeys(tried.policy or ()))
     stems = [file.stem for file in files]
     named = {file.stem if stems.count(file.stem) == 1 else str(file): read_text(file) for file in files}
+    for file, text in zip(files, named.values(), strict=True):
+        load_policy(text, str(file))  # an error names this file, and comes before any computing
     return {**named, **{f"draft {number}": draft(project, number).text for number in tried.draft or ()}}
 
 

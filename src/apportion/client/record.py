@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from apportion.client.shapes import RowProblem, Shape
+from apportion.client.shapes import FindingRow, RowProblem, Shape
 from apportion.client.texts import ABOVE_0, WITHOUT_NUL, Above0, Month, OptionalName, OwnerPath, Why, maybe, only
 
 
@@ -84,7 +84,7 @@ class StatementLine(Shape):
 
 
 class StatementAnswer(Shape):
-    """`statement` is what docs/reference/statement.md says, in whole minor units, one for each currency."""
+    """`statements`: the fields of docs/reference/statement.md, one for each currency; amounts are texts in the currency's own units."""
 
     period: str
     level: str
@@ -241,11 +241,13 @@ class RoundHealth(Shape):
 
 
 class Health(Shape):
-    """`head` is the ledger's, `round` the last that was begun."""
+    """`head` is the ledger's, `round` the last that was begun; `findings` are those of the month `period`, the newest that has a bill unless asked for."""
 
     head: str
     sources: list[SourceHealth]
     round: RoundHealth | None = None
+    period: str = ""
+    findings: list[FindingRow] = []
 
 
 class PushAnswer(Shape):
@@ -287,14 +289,17 @@ class Attempt(Shape):
 
 
 class RunPeriod(Shape):
+    """`history`: what corrected it since its month was closed."""
+
     period: str
     status: str
     why: str
     basis: str
+    history: list[str]
 
 
 class RunCost(Shape):
-    """What a job or run cost, all attempts and tasks together."""
+    """What a job or run cost, all attempts and tasks together. `decided`: what people moved or credited of it, in words."""
 
     run: str
     name: str
@@ -303,6 +308,7 @@ class RunCost(Shape):
     periods: list[RunPeriod]
     totals: list[JobFigures]
     attempts: list[Attempt]
+    decided: list[str]
 
 
 class Step(Shape):

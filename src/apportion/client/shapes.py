@@ -58,7 +58,32 @@ class Section(Shape):
     rows: list[dict[str, Cell]]
 
 
+class FindingRow(Shape):
+    """What could not be taken as it is, or was taken on a guess. Amounts are decimal text; `share` is of the pool's or the source's hours or money.
+
+    It `stops` apply and close while it is above the policy's bound and nobody let it stand.
+    """
+
+    code: str
+    rows: int
+    hours: str
+    unit: str
+    money: str
+    currency: str
+    share: str
+    lost: bool
+    pool: str
+    source: str
+    stops: bool
+    accepted_by: str
+    why: str
+    message: str
+    remedy: str
+
+
 class ReportAnswer(Shape):
+    """`findings` are those of the months, of `coverage` for whoever sees all teams."""
+
     report: str
     title: str
     period: str
@@ -66,6 +91,7 @@ class ReportAnswer(Shape):
     policy: str
     notes: list[str]
     sections: list[Section]
+    findings: list[FindingRow] = []
 
 
 class Amount(Shape):

@@ -10,6 +10,7 @@ from apportion.model.money import GRAINS_PER_ATTO
 
 # No part that small amounts are likely to split into, so that flooring does not decide.
 LEAST: int = GRAINS_PER_ATTO * 618 // 1000
+ONE = Fraction(1)
 K = TypeVar("K")
 
 
@@ -51,10 +52,13 @@ def counts(grains: int) -> bool:
     return abs(grains) >= LEAST
 
 
-def with_sign_of_sum(amounts: Mapping[K, int]) -> dict[K, int]:
-    """What other money is shared by: of mixed signs those that have the sum's, without sign; none where the sum is as good as 0."""
+def with_sign_of_sum(amounts: Mapping[K, int], scale: Fraction = ONE) -> dict[K, int]:
+    """What other money is shared by: of mixed signs those that have the sum's, without sign; none where the sum is as good as 0.
+
+    `scale` says how much one of the amounts is worth.
+    """
     whole = sum(amounts.values())
-    sign = (1 if whole > 0 else -1) if counts(whole) else 0
+    sign = (1 if whole > 0 else -1) if counts(part_of(whole, scale)) else 0
     return {key: sign * grains for key, grains in amounts.items() if sign * grains > 0}
 
 

@@ -6,7 +6,7 @@ only a digest it has not, since it will never be posted.
 
 import json
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -25,7 +25,9 @@ from apportion.engine.plan import (
     World,
     calendar_of,
     concluded,
+    locate_world,
     metered,
+    nodes_of,
     refuse_energy_twice,
     settle,
 )
@@ -81,18 +83,26 @@ class Again:
         return tuple(map(id, things))
 
     def plan(self, world: World) -> Plan:
+        world = self.located(world)
         lines, setting, key = self.survey(world)
         results = self.charge(lines, setting, key)
         refuse_energy_twice(results, lines, setting)
         account = settle(results, lines, setting, world.previous)
         return concluded(world, lines, setting, results, account)
 
+    def located(self, world: World) -> World:
+        if world.places is not None:
+            return world
+        key = ("located", self.which(world.usage, world.capacity))
+        known = self.once(key, lambda: locate_world(world, self.backend))
+        return replace(world, usage=known.usage, capacity=known.capacity, places=known.places, findings=known.findings)
+
     def survey(self, world: World) -> tuple[Ledgered, Setting, Hashable]:
         """As `plan.survey`; with it a name for all that the pools have in common."""
         policy, backend, frame = world.policy, self.backend, frame_of(world.policy)
         usage = self.lent(world.usage)
         around = self.which(world.usage, world.capacity)
-        resources = self.once(("resources", around), lambda: read_resources(usage, world.capacity))
+        resources = self.once(("resources", around), lambda: read_resources(usage, world.capacity, world.places or {}))
         calendar = calendar_of(world)
         window, asked = calendar.window, tuple(sorted(asked_labels(policy)))
         work = ("work", self.which(world.workloads), frame, asked, window)
@@ -103,22 +113,26 @@ class Again:
         placing = ("lines", self.which(world.cost_lines, world.rates), around, frame, placing_of(policy))
         exchange = exchange_of(policy, world.period, world.rates)
         lines = self.once(placing, lambda: read_lines(world.cost_lines, policy, world.period, resources, exchange))
+        nodes = nodes_of(world, lines, resources)
+        beside = frozenset[str]().union(*nodes.values()) - set(encoded.resources)
         setting = Setting(
             period=world.period,
             policy=policy,
             calendar=calendar,
             workforce=workforce,
             resources=resources,
-            encoded=encoded,
+            encoded=self.once((rows, beside), lambda: encoded.with_resources(beside)),
             capacity=self.once(("capacity", around), lambda: capacity_rows(world.capacity, METERS)),
             reservations=world.reservations,
             currencies={bill.id: bill.currency for bill in lines.bills},
             backend=backend,
             bearers=self.bearers,
             late=world.late,
+            nodes=nodes,
         )
         currencies = tuple(setting.currencies.items())
-        return lines, setting, (rows, calendar, self.which(world.reservations), currencies, world.late)
+        known = (rows, beside, calendar, self.which(world.reservations), currencies, world.late)
+        return lines, setting, known
 
     def lent(self, usage: Any) -> Any:
         if not isinstance(usage, pa.Table):
@@ -143,6 +157,7 @@ class Again:
             chance = policy.version if pool.method in VALUES_TEAMS else ""
             reach = reach_over(pool, named[name], setting.resources, seasons)
             charged = partial(charge_pool, name, tranches, reach, setting)
+            said += str(sorted(setting.nodes.get(name, ())))
             results[name] = self.alike(("pool", name, said, key, whole, chance), tranches.table_of(name), charged)
         for name, pool in policy.pools.items():
             if pool.method in STATED:

@@ -55,7 +55,7 @@ class Backend(Protocol):
         ...
 
     def read(self, files: list[str]) -> Any:
-        """Parquet files as one table."""
+        """Parquet files as one table; a column that some of them lack is empty there."""
         ...
 
     def forget(self) -> None:

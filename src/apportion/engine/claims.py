@@ -46,7 +46,8 @@ class Claim:
 def reach_of(pool: Pool, named: set[str], resources: Resources, persons: tuple[Person, ...]) -> Reach:
     names = list(resources.labels)
     if pool.usage is None:
-        found = tuple(n for n, name in enumerate(names) if name in named)
+        nodes = [resources.places[name].node if name in resources.places else name for name in names]
+        found = tuple(n for n, name in enumerate(names) if name in named or nodes[n] in named)
         return Reach(found, tuple(range(len(persons))), found)
     keys = pool.usage.keys
     of_resource = {key for key in keys if resources.carries(key)}

@@ -3,8 +3,8 @@
 With text keys one step over 20 million rows takes 65 s instead of 5 s.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
+from apportion.engine.amounts import held_units
 from apportion.engine.backend import Backend
 from apportion.engine.resources import Resources
 from apportion.engine.workloads import Workforce
@@ -39,11 +40,16 @@ class Encoded:
     backend: Backend
     usage: Any
 
+    def with_resources(self, more: Iterable[str]) -> "Encoded":
+        """The same rows, where resources without any have numbers, too."""
+        names = tuple(sorted(set(more) - set(self.resources)))
+        return replace(self, resources=(*self.resources, *names)) if names else self
+
     @cached_property
     def bounds(self) -> dict[str, Bound]:
         """By meter."""
         usage = self.usage
-        largest = {name: ibis.coalesce(usage[name].max(), 0) for name in ("allocated", "used")}
+        largest = {"allocated": ibis.coalesce(held_units(usage).max(), 0), "used": ibis.coalesce(usage.used.max(), 0)}
         found = usage.group_by("meter").aggregate(rows=usage.count(), **largest).to_pyarrow().to_pylist()
         return {row.pop("meter"): Bound(**row) for row in found}
 
@@ -89,7 +95,7 @@ def encode(usage: Any, workforce: Workforce, resources: Resources, scope: Scope,
         meter=joined.meter_number,
         start_s=joined.start_s,
         end_s=joined.end_s,
-        allocated=joined.allocated,
+        allocated=held_units(joined),
         used=joined.used,
     )
     return Encoded(rows, names, backend, usage)

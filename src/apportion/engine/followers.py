@@ -9,7 +9,7 @@ from apportion.engine.calendar import Calendar
 from apportion.engine.lines import Tranche
 from apportion.engine.price import spread, system_entry
 
-FOLLOWED = ("usage", "burst", "idle", "overhead")
+FOLLOWED = ("usage", "burst", "idle", "overhead", "credit")  # of credits only what was lent is there yet
 
 
 def charge_followers(tranches: Iterable[Tranche], account: Account, calendar: Calendar, bearers: Bearers) -> Account:
@@ -31,11 +31,15 @@ def charge_followers(tranches: Iterable[Tranche], account: Account, calendar: Ca
 
 
 def charges_of(account: Account, bill: str, family: int | None, bearers: Bearers) -> dict[Entry, int]:
-    """The charges of a bill's lines, all of them or those of one account and service, with the sign of their sum; empty where they come to 0."""
+    """The charges of a bill's lines, all of them or those of one account and service, with the sign of their sum; empty where they come to 0.
+
+    What a holder lent is taken off what it pays for reserving it: followers follow what is owed after lending.
+    """
     sums: dict[Entry, int] = defaultdict(int)
     for entry, grains in account:
         if entry.column.bill == bill and entry.reason in FOLLOWED and (family is None or entry.column.family == family):
-            sums[entry._replace(column=Column(bill, ""), bearer=bearers.owner_of(entry.bearer))] += grains
+            owed = entry._replace(column=Column(bill, ""), bearer=bearers.owner_of(entry.bearer))
+            sums[owed._replace(reason="idle", cause="reserved") if owed.reason == "credit" else owed] += grains
     return dict(sorted(with_sign_of_sum(sums).items(), key=lambda item: (item[0][:5], bearers.rank(item[0].bearer))))
 
 

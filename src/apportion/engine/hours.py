@@ -34,22 +34,10 @@ def price_hours(market: Market, zone: ZoneInfo) -> tuple[Market, Priced]:
         room = headroom(market, curve, slots, max(totals, default=0))
         for column, days in columns.items():
             left = keep_unused(priced, column, days, room)
-            note_presence(market, priced, (curve, period), column)
             for slot, part in laid_out(priced, column, left, dict(zip(slots, worth, strict=True))):
                 money[curve, slot][column][market.calendar.day_of[slot[0]]] += part
     market = replace(market, money=dict(sorted(money.items())))
     return market, price_market(market, priced)
-
-
-def note_presence(market: Market, priced: Priced, where: tuple[int, Slot], column: Column) -> None:
-    """Whoever used the pool shares its idle evenly, even where the own hours are worth nothing."""
-    if "even" not in market.pool.idle.values():
-        return
-    curve, period = where
-    cells, day_of = market.demand.get(curve, {}), market.calendar.day_of
-    seen = ((day_of[cell], load, amounts) for cell in range(*period) for load, amounts in cells.get(cell, {}).items())
-    for day, load in sorted({(day, load) for day, load, amounts in seen if amounts[UNITS]}):
-        priced.usage[column, day, load] += 0
 
 
 def laid_out(priced: Priced, column: Column, days: Days, worth: Mapping[Slot, int]) -> Iterator[tuple[Slot, int]]:

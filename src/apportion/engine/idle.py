@@ -2,36 +2,35 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import lcm
 
-from apportion.engine.account import Account, Entry, divide_up, with_sign_of_sum
+from apportion.engine.account import ONE, Account, Entry, divide_up, with_sign_of_sum
 from apportion.engine.bearers import Bearers
-from apportion.engine.calendar import Slot
+from apportion.engine.claims import WHOLE_POOL
+from apportion.engine.demand import UNITS
 from apportion.engine.price import Load, Market, Priced, Used, system_entry
-from apportion.engine.weights import factors
-from apportion.engine.workloads import declared
-from apportion.policy.document import Policy
+from apportion.engine.weights import Scales, scale_weights
 
 Shares = dict[int, int]
 
 
-def share_idle(market: Market, priced: Priced, usage: Used, weights: Mapping[Load, int], policy: Policy) -> Account:
-    """Idle money by cause: kept at `_idle`, or over the pool's users or teams."""
+def share_idle(market: Market, priced: Priced, usage: Used, weights: Mapping[Load, int]) -> Account:
+    """Idle money by cause: kept at `_idle`, or over the pool's users or teams. `_idle` keeps it where nobody used the pool."""
     account = Account()
     by_period = period_shares(usage, market.bearers)
-    moot = weightless(priced, weights)
+    scales = scale_weights(priced.usage, weights, market.bearers) if weights else {}
     by_span = {
-        key: by_owner(weighed(loads, {} if key[:2] in moot else weights), market.bearers)
-        for key, loads in priced.loads.items()
+        key: by_owner(*weighed(key[:2], loads, weights, scales), market.bearers) for key, loads in priced.loads.items()
     }
-    teams = even_shares({bearer for _, _, bearer in usage}, market.bearers, policy)
-    by_team = span_teams(priced, market.bearers, policy)
+    by_team = {span: even_shares(users, market.bearers) for span, users in priced.users.items()}
     for (column, day, cause, span), grains in priced.idle.items():
         rule = market.pool.idle[cause]
         shares: Mapping[int, int] = {}
         if rule == "proportional":
             shares = by_period.get(column[:2], {}) if span is None else by_span.get((*column[:2], span), {})
         elif rule == "even":
-            shares = teams if span is None else by_team[span]
+            shares = by_team.get(span, {})
         if not shares:
             account.add(system_entry(column, market.name, day, cause, market.bearers), grains)
             continue
@@ -40,14 +39,16 @@ def share_idle(market: Market, priced: Priced, usage: Used, weights: Mapping[Loa
     return account
 
 
-def weightless(priced: Priced, weights: Mapping[Load, int]) -> set[tuple[str, str]]:
-    """The bills and components whose weighted charges come to nothing: their charges stay as they were."""
-    return {key for key, (_, below) in factors(priced.usage, weights).items() if not below} if weights else set()
-
-
-def weighed(loads: Mapping[Load, int], weights: Mapping[Load, int]) -> Iterable[tuple[int, int]]:
-    """Charges after weights; only their proportions count."""
-    return [(load[0], grains * weights.get(load, 1)) for load, grains in loads.items()]
+def weighed(
+    place: tuple[str, str], loads: Mapping[Load, int], weights: Mapping[Load, int], scales: Scales
+) -> tuple[Iterable[tuple[int, int]], Fraction]:
+    """Charges of a bill and component as weights re-share them, and what one of their units is worth; as they are where the weighted ones come to 0."""
+    factors = {
+        load: weights[load] * Fraction(*found) for load in loads if (found := scales.get((*place, load))) and found[1]
+    }
+    below = lcm(*(factor.denominator for factor in factors.values()))
+    parts = [(load[0], grains * int(factors.get(load, ONE) * below)) for load, grains in loads.items()]
+    return parts, Fraction(1, below)
 
 
 def period_shares(usage: Used, bearers: Bearers) -> dict[tuple[str, str], Shares]:
@@ -55,30 +56,28 @@ def period_shares(usage: Used, bearers: Bearers) -> dict[tuple[str, str], Shares
     sums: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     for (column, _, bearer), grains in usage.items():
         sums[column[:2]].append((bearer, grains))
-    return {key: by_owner(parts, bearers) for key, parts in sums.items()}
+    return {key: by_owner(parts, ONE, bearers) for key, parts in sums.items()}
 
 
-def by_owner(parts: Iterable[tuple[int, int]], bearers: Bearers) -> Shares:
+def by_owner(parts: Iterable[tuple[int, int]], scale: Fraction, bearers: Bearers) -> Shares:
     """Sums by owner, in the owners' own order; of mixed signs, those that have the sum's."""
     sums: dict[int, int] = defaultdict(int)
     for bearer, grains in parts:
         sums[bearers.owner_of(bearer)] += grains
-    return dict(sorted(with_sign_of_sum(sums).items(), key=lambda item: bearers.rank(item[0])))
+    return dict(sorted(with_sign_of_sum(sums, scale).items(), key=lambda item: bearers.rank(item[0])))
 
 
-def span_teams(priced: Priced, bearers: Bearers, policy: Policy) -> defaultdict[Slot | None, Shares]:
-    """The teams that used the pool in each stretch over which idle is shared."""
-    ran: dict[Slot | None, set[int]] = defaultdict(set)
-    for (_, _, span), loads in priced.loads.items():
-        ran[span].update(bearer for bearer, _ in loads)
-    return defaultdict(
-        lambda: even_shares(set(), bearers, policy),
-        {span: even_shares(who, bearers, policy) for span, who in ran.items()},
-    )
+def note_users(market: Market, priced: Priced) -> None:
+    """Who used the pool in each stretch over which idle is shared, whether money lies in that hour or not."""
+    if "even" not in market.pool.idle.values():
+        return
+    cells = market.demand.get(WHOLE_POOL, {})
+    for span in {span for *_, span in priced.idle}:
+        for cell in cells if span is None else range(*span):
+            priced.users[span].update(load[0] for load, amounts in cells.get(cell, {}).items() if amounts[UNITS])
 
 
-def even_shares(users: set[int], bearers: Bearers, policy: Policy) -> Shares:
-    """One share for each team that used the pool; for every declared team where none did."""
+def even_shares(users: set[int], bearers: Bearers) -> Shares:
+    """One share for each team among the users."""
     teams = {bearers[bearer].owner.at_team() for bearer in users if not bearers[bearer].owner.is_system}
-    teams = teams or {declared(team, policy) for team in policy.teams}
     return {bearers.number(team): 1 for team in sorted(teams)}

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from apportion.engine.digest import digest_of
 from apportion.engine.lines import Bill, labelled, place_all
 from apportion.engine.plan import BOUNDS, Plan
+from apportion.model.findings import merge
 from apportion.model.kinds import kinds
 from apportion.model.money import total_of
 from apportion.model.rows import BILL_DAYS, POSTING_KEY, POSTINGS
@@ -69,6 +70,7 @@ def together(own: Plan, late: Mapping[str, Plan]) -> Plan:
         bill_days=summed(pa.concat_tables([part.bill_days for part in parts]), BILL_DAYS),
         bills=same_bills(part.bills for part in parts),
         problems=tuple(dict.fromkeys(problem for part in parts for problem in part.problems)),
+        findings=tuple(merge(finding for part in parts for finding in part.findings)),
         parts=parts,
     )
 

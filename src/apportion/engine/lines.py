@@ -15,13 +15,14 @@ import pyarrow.compute as pc
 from apportion.engine.conversion import Conversion, convert_lines, convert_total
 from apportion.engine.exchange import Exchange
 from apportion.engine.labels import Combinations, combine, first_of_each, line_columns, named_in
+from apportion.engine.node_money import NamedMoney, sum_named
 from apportion.engine.resources import Resources
 from apportion.engine.services import hand_on
-from apportion.engine.ties import rivalries, tie_charges
+from apportion.engine.ties import Homes, rivalries, tie_charges
 from apportion.engine.wide import LARGEST_INT
 from apportion.errors import PolicyError, Problem
 from apportion.model.currencies import MINOR_DIGITS
-from apportion.model.money import to_grains
+from apportion.model.money import plain, to_grains, total_of
 from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
 from apportion.policy.methods import SERVICES
@@ -29,6 +30,7 @@ from apportion.policy.pools import Pool
 
 BASIS = {"effective": "EffectiveCost", "billed": "BilledCost", "list": "ListCost", "net": "NetCost"}
 KIND_COLUMNS = ("ChargeCategory", "CommitmentDiscountStatus")
+SPLIT = "AllocatedMethodId"  # of a line that its vendor made for one recipient: it says whose it is, whatever kind of line it is
 NO_POOL, PROBLEM, FOLLOWER = "", "!problem", "!follower"
 NO_ISSUER, NO_CURRENCY = "unknown issuer", "XXX"  # ISO 4217 keeps XXX for "no currency"
 
@@ -119,6 +121,7 @@ class Ledgered:
     amounts: pa.Array
     components: pa.Array
     problems: tuple[Problem, ...]
+    named: NamedMoney
 
     def currencies(self) -> pa.Array:
         """What each line's amount is in: the policy's currency, where its bill was converted."""
@@ -133,11 +136,10 @@ def is_usage(labels: Mapping[str, str]) -> bool:
 
 def place(labels: Mapping[str, str], policy: Policy, where: str) -> str:
     """The one pool that claims a line with these labels."""
-    usage = is_usage(labels)
     claims = [
         name
         for name, pool in policy.pools.items()
-        if pool.costs is not None and (usage or pool.costs.keys & set(KIND_COLUMNS)) and pool.costs.matches(labels)
+        if pool.costs is not None and may_claim(pool, pool.costs.keys, labels) and pool.costs.matches(labels)
     ]
     if len(claims) > 1:
         first, second = claims[:2]
@@ -150,9 +152,14 @@ def place(labels: Mapping[str, str], policy: Policy, where: str) -> str:
         )
     if claims:
         return claims[0]
-    if not usage:
-        return FOLLOWER
-    return next((name for name, pool in policy.pools.items() if pool.otherwise), NO_POOL)
+    others = [name for name, pool in policy.pools.items() if pool.otherwise and may_claim(pool, (), labels)]
+    return next(iter(others), NO_POOL if is_usage(labels) else FOLLOWER)
+
+
+def may_claim(pool: Pool, keys: Collection[str], labels: Mapping[str, str]) -> bool:
+    """Usage may go to every pool; other lines to one whose selector names their kind, and those of one recipient to one that asks whose a line is."""
+    named = bool(set(keys) & set(KIND_COLUMNS))
+    return is_usage(labels) or named or (pool.method == "direct" and bool(labels.get(SPLIT)))
 
 
 def describe(labels: Mapping[str, str]) -> str:
@@ -174,16 +181,21 @@ def amounts_of(lines: pa.Table, placed: Placed, policy: Policy) -> tuple[pa.Arra
     for name, pool in policy.pools.items():
         if pool.basis and pool.basis != policy.basis:
             amounts = pc.if_else(pa.array(placed.inside([name])), column(pool.basis).combine_chunks(), amounts)
-    missing = pc.sum(pc.is_null(lines[BASIS[policy.basis]])).as_py() or 0
+    empty = pc.is_null(lines[BASIS[policy.basis]])
+    missing = pc.sum(empty).as_py() or 0
+    if not missing:
+        return amounts, []
     where = f"{BASIS[policy.basis]} of cost lines"
     problems = [
         Problem(
             where,
             "cost-missing",
             f"{missing} lines have no {BASIS[policy.basis]}; their effective or billed cost counts instead",
+            f"+{missing}",
+            plain(total_of(map(abs, amounts.filter(empty.combine_chunks()).to_pylist()))),
         )
     ]
-    return amounts, problems if missing else []
+    return amounts, problems
 
 
 def line_amounts(lines: pa.Table, policy: Policy) -> pa.Array:
@@ -198,6 +210,7 @@ def labelled(lines: pa.Table, policy: Policy) -> Combinations:
     for pool in policy.pools.values():
         keys |= pool.costs.keys if pool.costs else set()
     if any(pool.method == "direct" for pool in policy.pools.values()):
+        keys.add(SPLIT)
         for rule in policy.owners:
             keys |= rule.when.keys | named_in([rule.team, rule.project, rule.user])
     return combine(len(lines), line_columns(lines, keys))
@@ -213,9 +226,11 @@ def read_lines(
     amounts, problems = amounts_of(lines, placed, policy)
     bill_of = bill_column(lines, period)
     bills, amounts = bills_of(lines, bill_of, amounts, exchange)
-    tied = tie_charges(lines, placed.inside(sharing_by_node(policy.pools)), resources.known, policy.nodes)
+    pools = placed.column({name: name for name in placed.names}, None, pa.string())
+    homes = Homes(resources.known, resources.members(policy.pools))
+    tied = tie_charges(lines, pools, placed.inside(sharing_by_node(policy.pools)), homes, policy.nodes)
     columns = {
-        "pool": placed.column({name: name for name in placed.names}, None, pa.string()),
+        "pool": pools,
         "bill": bill_of,
         "component": component_column(lines, placed, policy.pools),
         "family": pa.array(families(lines, placed, bill_of)),
@@ -233,6 +248,7 @@ def read_lines(
         amounts=amounts,
         components=columns["component"],
         problems=(*problems, *rivalries(tied.ties, amounts)),
+        named=sum_named(columns, tied.ties, policy.pools),
     )
 
 

@@ -77,19 +77,20 @@ def can_look_up(pool: Pool, levels: Levels) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A pool's market and prices, and the weights by resource that its bearers' rates stand for."""
+    """A pool's market and prices, the weights by resource that its bearers' rates stand for, and the money and units behind them."""
 
     market: Market
     priced: Priced
     rates: tuple[Fraction, ...]
+    dues: Dues
+    tally: Tally
 
 
 def price_by_look_up(name: str, tranches: Tranches, place: tuple[Reach, Levels], setting: Setting) -> Looked:
     """Every slot of every resource of a pool. Its usage is kept by resource: then what is looked up next lies beside what was looked up last."""
     pool, calendar = setting.policy.pools[name], setting.calendar
     reach, levels = place
-    inside = set(reach.resources)
-    curve_of = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources) if n in inside}
+    curve_of = setting.curves_of(name, set(reach.resources))
     seasons = setting.workforce.seasons if reach.resources and reach.persons else ()
     usage = setting.encoded.fresh if reads_once(pool, setting) and not levels.promised else None
     claims = [claim(name, reach, season, setting, usage) for season in seasons]
@@ -105,20 +106,20 @@ def price_by_look_up(name: str, tranches: Tranches, place: tuple[Reach, Levels],
     steps = form_prices(dues, tally, reserved_parts(market, priced, dues))
     priced.curve = steps
     due = {"used": used_due(steps)} | keep_unused(market, priced, steps)
-    tariff = tariff_of(steps, due, Most(tally.largest(), tally.row, tally.rows), market, tranches.all_money())
+    most = Most(tally.largest(), tally.row, tally.rows)
+    tariff = tariff_of(steps, due, most, market, tranches.all_money())
     for part in rows:
         charge(part, tariff, market, priced, setting.backend)
         charge_bursts(part, tariff, market, priced, setting.backend)
     for each in claims:
         give_back(each, tariff, market, priced, setting)
-    evenly = "even" in pool.idle.values()
-    if evenly:
-        note_presence(rows, steps, market, priced, setting.backend)
-    if not add_rest(market, priced, due, steps) and not evenly:
+    if "even" in pool.idle.values():
+        note_users(rows, dues.curves[1:], most, (market, priced), setting.backend)
+    if not add_rest(market, priced, due, steps):
         note_presence(rows, steps, market, priced, setting.backend)
         add_rest(market, priced, due, steps)
     note_loads(market, priced)
-    return Looked(market, priced, claims[0].rates if claims else (Fraction(1),))
+    return Looked(market, priced, claims[0].rates if claims else (Fraction(1),), dues, tally)
 
 
 def whole_supply(levels: Levels, calendar: Calendar) -> Supply:
@@ -296,8 +297,23 @@ def looked_up(
         yield (bearer, rate), day, values
 
 
+def note_users(
+    rows: list[Any], curves: Sequence[int], most: Most, shared: tuple[Market, Priced], backend: Backend
+) -> None:
+    """Who used the pool in each stretch over which idle is shared, a day or all, whether money lies there or not."""
+    market, priced = shared
+    calendar = market.calendar
+    always = Rate(AMOUNT["used"], zeros(len(curves), calendar.cells) + 1)
+    grid = make_grid({("used", 0): always}, curves, calendar, most)
+    by_day = market.pool.idle_slot != "period"
+    for load, day, values in (found for part in rows for found in looked_up(part, grid, market, backend)):
+        if any(values.values()):
+            span = calendar.slot_of(calendar.day_cells[day], "day") if by_day else None
+            priced.users[span].add(load[0])
+
+
 def note_presence(rows: list[Any], steps: Steps, market: Market, priced: Priced, backend: Backend) -> None:
-    """Who used or held anything where a column has money, even money of 0: they share idle evenly, and what flooring left."""
+    """Who used or held anything where a column has money, even money of 0: they share what flooring left."""
     dues, kinds = steps.dues, ["used", "held"] if steps.held.any() else ["used"]
     rates = {(kind, n): Rate(AMOUNT[kind], there(steps, n, market)) for kind in kinds for n in range(len(dues.columns))}
     grid = make_grid(rates, dues.curves[1:], market.calendar, Most(int(steps.demand.sum() + steps.held.sum())))

@@ -83,8 +83,7 @@ def read_demand(name: str, reach: Reach, setting: Setting, boards: Boards = NO_B
 
 def money_of(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> Money:
     """A pool's money over its slots."""
-    inside = set(reach.resources)
-    curve_of = {resource: n + 1 for n, resource in enumerate(setting.encoded.resources) if n in inside}
+    curve_of = setting.curves_of(name, set(reach.resources))
     return slot_money(tranches.of(name), setting.policy.pools[name], setting.calendar, curve_of)
 
 

@@ -8,6 +8,7 @@ from itertools import combinations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.clusters import DEFAULT, Place, Places
 from apportion.engine.labels import keys_of, label_column
 from apportion.engine.spellings import address_key, host_key, instance_key, provider_key
 from apportion.model.times import Interval
@@ -39,10 +40,42 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The names of all resources, and by kind and key the nodes that had it."""
+    """Resources by what they are called (`name`, `cluster/name`), by kind and key the nodes that had it, and the cluster of each."""
 
-    names: frozenset[str] = frozenset()
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     holders: Mapping[tuple[str, str], tuple[Holder, ...]] = field(default_factory=dict)
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    members: frozenset[str] | None = None  # nodes that the lines' pool counts; None: nobody says
+    stated: frozenset[str] = frozenset()  # clusters that some node states, without regard to case
+
+    @property
+    def tells_clusters(self) -> bool:
+        """Whether nodes are of several clusters."""
+        return len(set(self.clusters.values())) > 1
+
+    def called(self, name: str) -> tuple[Holder, ...]:
+        """Nodes of that very name."""
+        return tuple(Holder(node) for node in self.names.get(name, ()))
+
+    def within(self, holders: tuple[Holder, ...], clusters: Iterable[str]) -> tuple[Holder, ...]:
+        """Of nodes of several clusters those of the clusters that a line names, where it names any of theirs; of these those that its pool counts.
+
+        Where the pool counts none, the money stays outside of it, whichever of them it is: the first.
+        """
+        if len({self.clusters.get(holder.node, "") for holder in holders}) < 2:
+            return holders
+        wanted = {cluster.casefold() for cluster in clusters}
+        mine = tuple(holder for holder in holders if self.clusters.get(holder.node, "").casefold() in wanted) or holders
+        if self.members is None or len(mine) < 2:
+            return mine
+        return tuple(holder for holder in mine if holder.node in self.members) or mine[:1]
+
+    def elsewhere(self, holders: tuple[Holder, ...], clusters: Iterable[str]) -> str:
+        """The cluster that a line names, where these nodes are all of others. One of no stated cluster may be of any."""
+        named = [cluster for cluster in clusters if cluster.casefold() in self.stated]
+        own = {self.clusters.get(holder.node, "").casefold() for holder in holders}
+        apart = holders and "" not in own and own.isdisjoint(cluster.casefold() for cluster in named)
+        return named[0] if named and apart else ""
 
     def of(self, kind: str, keys: Iterable[str]) -> tuple[Holder, ...]:
         """Each node once."""
@@ -57,14 +90,18 @@ Machine = tuple[str, str, Interval]  # label, key and when it was said
 Spans = dict[tuple[str, str, str], Interval | None]  # by kind, key and node
 
 
-def read_known(names: Iterable[str], capacity: pa.Table) -> Known:
+def read_known(resources: Iterable[str], capacity: pa.Table, places: Places) -> Known:
     """Of the resources that usage or capacity name."""
-    names = sorted(filter(None, names))
+    of = {key: places.get(key) or Place(DEFAULT, key) for key in sorted(resources)}
+    of = {key: place for key, place in of.items() if place.node}
     lives = dict(spans_of(capacity, capacity["resource"]))
     spans: Spans = {}
-    for name in names:
+    names: dict[str, set[str]] = defaultdict(set)
+    for key, place in of.items():
+        for name in (key, place.node, *([f"{place.cluster}/{place.node}"] if place.cluster else ())):
+            names[name].add(key)
         for kind, key_of in OF_ITS_NAME:
-            widen(spans, (kind, key_of(name), name), lives.get((name, name)))
+            widen(spans, (kind, key_of(place.node), key), lives.get((key, key)))
     machines: dict[str, set[Machine]] = defaultdict(set)
     for label, node, text, span in told(capacity):
         for kind, key_of in TELLING[label]:
@@ -76,7 +113,18 @@ def read_known(names: Iterable[str], capacity: pa.Table) -> Known:
     for kind, key, node in sorted(spans):
         own = kind in (PROVIDER, INSTANCE) and node in replaced
         holders[kind, key].append(Holder(node, spans[kind, key, node], own))
-    return Known(frozenset(names), {place: tuple(found) for place, found in holders.items()})
+    return Known(
+        {name: tuple(sorted(keys)) for name, keys in names.items()},
+        {place: tuple(found) for place, found in holders.items()},
+        {key: place.cluster for key, place in of.items()},
+        stated=frozenset(place.cluster.casefold() for place in of.values() if place.cluster),
+    )
+
+
+def node_names(capacity: pa.Table) -> frozenset[str]:
+    """Every name that capacity has for a node: its own, and the ids of its machines."""
+    machines = {instance_key(text) for label, _, text, _ in told(capacity) if label in MACHINES}
+    return frozenset({*pc.unique(capacity["resource"]).to_pylist(), *machines} - {"", None})
 
 
 def told(capacity: pa.Table) -> Iterator[tuple[str, str, str, Interval]]:

@@ -17,6 +17,7 @@ from apportion.engine.calendar import Slot
 from apportion.engine.claims import Reach
 from apportion.engine.demand import UNITS
 from apportion.engine.dominant import price_dominant
+from apportion.engine.idle import note_users
 from apportion.engine.lines import Tranches
 from apportion.engine.markets import market_of, money_of
 from apportion.engine.price import Market, Money, Priced, over, price_market
@@ -60,7 +61,10 @@ def price_parts(
         portions = [replace(portion, priced=priced) for portion, priced in zip(empty, found, strict=True)]
     else:
         portions = [priced_portion(portion, part) for portion, part in zip(empty, lay(whole, empty), strict=True)]
-    return whole, merged([portion.priced for portion in portions]), tuple(portions)
+    together = merged([portion.priced for portion in portions])
+    for portion in portions:
+        note_users(replace(portion.market, pool=pool), together)
+    return whole, together, tuple(portions)
 
 
 def parts_of(pool: Pool) -> list[tuple[Pool, Fraction]]:

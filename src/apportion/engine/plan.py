@@ -19,16 +19,22 @@ from apportion.engine.backend import Backend, Engine
 from apportion.engine.bearers import Bearers
 from apportion.engine.calendar import Calendar, make_calendar
 from apportion.engine.claims import reach_of, reach_over, refuse_overlaps
+from apportion.engine.clusters import Places, locate
 from apportion.engine.digest import digest_of
 from apportion.engine.encode import Scope, encode
 from apportion.engine.exchange import exchange_of
+from apportion.engine.findings import evidence_findings
 from apportion.engine.followers import charge_followers
+from apportion.engine.label_sets import split_by_labels
 from apportion.engine.lines import FOLLOWER, NO_POOL, PROBLEM, Bill, Ledgered, Tranches, read_lines
+from apportion.engine.no_pool import find_work_in_no_pool
+from apportion.engine.node_labels import find_unread_rules
+from apportion.engine.node_money import NodeNames, find_nodes, find_untied
 from apportion.engine.overhead import charge_overhead
 from apportion.engine.pools import PoolResult, charge_pool
 from apportion.engine.postings import Postings, make_postings
 from apportion.engine.price import spread, system_entry
-from apportion.engine.resources import capacity_rows, read_resources
+from apportion.engine.resources import Resources, capacity_rows, read_resources
 from apportion.engine.rounding import leaves, round_tree
 from apportion.engine.setting import Setting
 from apportion.engine.stated import charge_stated
@@ -36,6 +42,7 @@ from apportion.engine.transfers import Books, adjust, in_order
 from apportion.engine.workloads import read_workforce
 from apportion.errors import PolicyError, Problem, require_equal
 from apportion.model.currencies import is_money
+from apportion.model.findings import Finding, merge
 from apportion.model.meters import METERS
 from apportion.model.money import to_decimal
 from apportion.model.rows import empty
@@ -43,7 +50,7 @@ from apportion.model.times import Interval, Period
 from apportion.policy.document import Policy
 from apportion.policy.methods import SERVICES
 
-RULES = "5"  # raised whenever the same evidence and policy may give other figures, so that old postings are not taken for false ones
+RULES = "6"  # raised whenever the same evidence and policy may give other figures, so that old postings are not taken for false ones
 STATED = ("direct", "even", "fixed")
 NOT_SHARED = (*STATED, "by_cost", *SERVICES)  # by usage
 BOUNDS = ("charge_start_s", "charge_end_s", "billing_start_s", "billing_end_s")
@@ -65,7 +72,10 @@ class World:
     previous: Mapping[str, Decimal] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()  # of reading it
+    findings: tuple[Finding, ...] = ()  # of reading it
+    places: Places | None = field(default=None, compare=False)  # what each resource is, once its name is one of its own
     late: bool = False  # nothing but lines of an earlier month, on bills of the period
+    nodes: frozenset[str] = frozenset()  # names and machine ids of nodes that evidence of any month knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +103,7 @@ class Plan:
     parts: tuple[
         "Plan", ...
     ] = ()  # the period's own and what is late on its bills, where something is; `trace` is the own one's
+    findings: tuple[Finding, ...] = ()  # of the engine's steps; those of reading are in the books
 
     @property
     def own(self) -> "Plan":
@@ -101,6 +112,7 @@ class Plan:
 
 def make_plan(world: World, backend: Backend) -> Plan:
     """The plan of one period."""
+    world = split_by_labels(locate_world(world, backend), backend)
     usage = backend.lend(world.usage) if isinstance(world.usage, pa.Table) else world.usage
     lines, setting = survey(world, usage, backend)
     results = charge_pools(lines, setting)
@@ -109,9 +121,23 @@ def make_plan(world: World, backend: Backend) -> Plan:
     return conclude(world, lines, setting, results, account)
 
 
+def locate_world(world: World, backend: Backend) -> World:
+    """The same world, in which each cluster's resources have names of their own."""
+    if world.places is not None:
+        return world
+    found = locate(world.usage, world.capacity, backend)
+    return replace(
+        world,
+        usage=found.usage,
+        capacity=found.capacity,
+        places=found.places,
+        findings=(*world.findings, *found.findings),
+    )
+
+
 def survey(world: World, usage: Any, backend: Backend) -> tuple[Ledgered, Setting]:
     """Place the cost lines, and number what shares them."""
-    resources = read_resources(usage, world.capacity)
+    resources = read_resources(usage, world.capacity, world.places or {})
     with ThreadPoolExecutor(1) as beside:  # both are work for Arrow
         exchange = exchange_of(world.policy, world.period, world.rates)
         reading = beside.submit(read_lines, world.cost_lines, world.policy, world.period, resources, exchange)
@@ -119,20 +145,29 @@ def survey(world: World, usage: Any, backend: Backend) -> tuple[Ledgered, Settin
         workforce = read_workforce(world.workloads, world.policy, calendar.window)
         encoded = encode(usage, workforce, resources, Scope(calendar.window, metered(world.policy)), backend)
         lines = reading.result()
+    nodes = nodes_of(world, lines, resources)
     return lines, Setting(
         period=world.period,
         policy=world.policy,
         calendar=calendar,
         workforce=workforce,
         resources=resources,
-        encoded=encoded,
+        encoded=encoded.with_resources(node for found in nodes.values() for node in found),
         capacity=capacity_rows(world.capacity, METERS),
         reservations=world.reservations,
         currencies={bill.id: bill.currency for bill in lines.bills},
         backend=backend,
         bearers=Bearers(),
         late=world.late,
+        nodes=nodes,
     )
+
+
+def nodes_of(world: World, lines: Ledgered, resources: Resources) -> dict[str, frozenset[str]]:
+    """By pool, the nodes that keep the money that names them."""
+    clusters = frozenset(labels["cluster"] for labels in resources.labels.values() if "cluster" in labels)
+    names = NodeNames(resources, world.nodes, lines.named, clusters)
+    return find_nodes(lines.named, names, world.policy.pools)
 
 
 def calendar_of(world: World) -> Calendar:
@@ -227,7 +262,8 @@ def conclude(
     world: World, lines: Ledgered, setting: Setting, results: Mapping[str, PoolResult], account: Account
 ) -> Plan:
     made = concluded(world, lines, setting, results, account)
-    return replace(made, digest=digest_of(made.postings, world.policy.version, world.inputs))
+    findings = (*made.findings, *find_unread_rules(setting), *find_work_in_no_pool(lines.tranches, setting))
+    return replace(made, findings=findings, digest=digest_of(made.postings, world.policy.version, world.inputs))
 
 
 def concluded(
@@ -246,6 +282,11 @@ def concluded(
         *setting.workforce.problems,
         *(problem for result in results.values() for problem in result.problems),
     ]
+    met = [
+        *world.findings,
+        *evidence_findings([*world.problems, *lines.problems], lines, setting),
+        *findings_of(lines, setting, results),
+    ]
     return Plan(
         period=world.period,
         policy_version=world.policy.version,
@@ -258,7 +299,18 @@ def concluded(
         trace=Trace(setting, lines, results),
         engine=setting.backend.engine,
         inputs=world.inputs,
+        findings=tuple(merge(met)),
     )
+
+
+def findings_of(lines: Ledgered, setting: Setting, results: Mapping[str, PoolResult]) -> tuple[Finding, ...]:
+    """Pool by pool, in the policy's order."""
+    found: list[Finding] = []
+    for name in setting.policy.pools:
+        nodes = setting.nodes.get(name, frozenset())
+        found += find_untied(name, lines.named, nodes, setting.currencies, setting.policy.currency)
+        found += results[name].findings if name in results else ()
+    return tuple(found)
 
 
 def card_bill(bill: str, account: Account, setting: Setting) -> Bill:

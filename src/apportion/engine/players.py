@@ -14,7 +14,7 @@ import numpy as np
 from apportion.engine.account import Column, divide_up
 from apportion.engine.calendar import Slot
 from apportion.engine.demand import UNITS
-from apportion.engine.hours import headroom, keep_nowhere, keep_unused, note_presence, slots_of
+from apportion.engine.hours import headroom, keep_nowhere, keep_unused, slots_of
 from apportion.engine.price import Cells, Load, Market, Played, Priced, Sampling, over, sum_cells
 from apportion.engine.sharing.shapley import MOST_PLAYERS, MOST_SUBSET_SLOTS, peak_costs, subset_values
 from apportion.engine.wide import LARGEST_INT
@@ -35,7 +35,6 @@ def price_players(market: Market, seed: str) -> Priced:
         room = headroom(market, curve, slots, peak_of(series, market.pool.method))
         for column, days in columns.items():
             left = keep_unused(priced, column, days, room)
-            note_presence(market, priced, (curve, period), column)
             if any(played.values.values()):
                 charge(market, priced, played, (column, sum(left.values())))
             else:

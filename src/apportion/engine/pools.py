@@ -9,12 +9,25 @@ from apportion.engine.boards import find_boards, problems_of
 from apportion.engine.calendar import HOUR_S
 from apportion.engine.cards import free_amounts, price_card, recovery
 from apportion.engine.claims import Reach, component_of, rates_of, reads_once
+from apportion.engine.clashes import find_clashes
+from apportion.engine.excess import (
+    count_market,
+    count_meters,
+    count_tally,
+    counts_alone,
+    find_excess,
+    find_no_capacity,
+    places_due,
+    places_of,
+)
+from apportion.engine.findings import pool_findings
 from apportion.engine.hours import price_hours
-from apportion.engine.idle import share_idle
+from apportion.engine.idle import note_users, share_idle
 from apportion.engine.lines import Tranches
-from apportion.engine.lookup import can_look_up, price_by_look_up
+from apportion.engine.lookup import Looked, can_look_up, price_by_look_up
 from apportion.engine.markets import Demands, market_of, money_of
 from apportion.engine.occupancy import price_time
+from apportion.engine.overlaps import find_overlaps
 from apportion.engine.parts import Portion, price_parts
 from apportion.engine.players import price_players
 from apportion.engine.price import Load, Market, Priced, Used, price_market, settle_account
@@ -22,12 +35,13 @@ from apportion.engine.reserved import price_reserved
 from apportion.engine.setting import Setting
 from apportion.engine.supply import NO_LEVELS, Levels, read_levels
 from apportion.engine.transfers import give_credits
-from apportion.engine.weights import factors, load_weights, reshare, scaled, unweighted
+from apportion.engine.unpaid import find_unpaid
+from apportion.engine.weights import find_cancelled, load_weights, reshare, scale_weights, scaled, unweighted
 from apportion.engine.workloads import declared
 from apportion.errors import PolicyError, Problem
 from apportion.model.currencies import is_money
+from apportion.model.findings import Finding
 from apportion.policy.methods import PARTED, RESERVED, VALUES_HOURS, VALUES_TEAMS
-from apportion.policy.pools import Pool
 
 
 @dataclass(slots=True)
@@ -44,10 +58,22 @@ class PoolResult:
     reach: Reach | None = None
     card: Column | None = None
     portions: tuple[Portion, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def charge_pool(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> PoolResult:
     """A pool that is shared by usage."""
+    pool = setting.policy.pools[name]
+    charged = charge_by_method(name, tranches, reach, setting)
+    found = (
+        *find_clashes(name, pool, reach, setting),
+        *find_overlaps(name, pool, reach, setting),
+        *find_unpaid(name, tranches, reach, setting),
+    )
+    return replace(charged, findings=(*charged.findings, *found))
+
+
+def charge_by_method(name: str, tranches: Tranches, reach: Reach, setting: Setting) -> PoolResult:
     pool = setting.policy.pools[name]
     if pool.method in PARTED:
         return charge_parts(name, tranches, reach, setting)
@@ -55,25 +81,31 @@ def charge_pool(name: str, tranches: Tranches, reach: Reach, setting: Setting) -
     levels = read_levels(name, reach, named, setting) if pool.method in RESERVED else NO_LEVELS
     boards = find_boards(name, reach, setting)
     crowded = problems_of(name, boards, setting)
-    if can_look_up(pool, levels) and (not boards or each_by_itself(pool, (reach, levels), named, setting)):
+    if can_look_up(pool, levels) and (not boards or each_by_itself(name, (reach, levels), named, setting)):
         looked = price_by_look_up(name, tranches, (reach, levels), setting)
         charged = charge_priced_pool(looked.market, looked.priced, looked.rates, setting)
-        return replace(charged, reach=reach, problems=crowded)
+        findings = findings_by_look_up(name, looked, (reach, levels), tranches, setting)
+        told = pool_findings(crowded, looked.market, boards, reach, setting)
+        return replace(charged, reach=reach, problems=crowded, findings=(*charged.findings, *findings, *told))
     usage = setting.encoded.fresh if reads_once(pool, setting) and not boards else None
     money = money_of(name, tranches, reach, setting)
-    market, found = market_of(name, money, (reach, levels, boards), setting, usage)
+    market, demands = market_of(name, money, (reach, levels, boards), setting, usage)
+    findings = findings_of(name, market, reach, tranches, setting)
     if pool.method == "rate_card":
-        charged = charge_card_pool(market, found, setting)
-        return replace(charged, reach=reach, problems=[*charged.problems, *crowded])
-    market, priced, problems = price(market, found, setting)
-    charged = charge_priced_pool(market, priced, found.rates, setting)
-    return replace(charged, reach=reach, problems=[*problems, *crowded])
+        charged = charge_card_pool(market, demands, setting)
+        problems = charged.problems
+    else:
+        market, priced, problems = price(market, demands, setting)
+        charged = charge_priced_pool(market, priced, demands.rates, setting)
+    problems = [*problems, *crowded]
+    told = pool_findings(problems, market, boards, reach, setting)
+    return replace(charged, reach=reach, problems=problems, findings=(*charged.findings, *findings, *told))
 
 
-def each_by_itself(pool: Pool, place: tuple[Reach, Levels], named: set[str], setting: Setting) -> bool:
+def each_by_itself(name: str, place: tuple[Reach, Levels], named: set[str], setting: Setting) -> bool:
     """Whether each cell of each board is shared by itself: then it makes no difference that all who ask for it count less, in proportion."""
-    reach, levels = place
-    own = {setting.encoded.resources[n] for n in reach.resources}
+    pool, (reach, levels) = setting.policy.pools[name], place
+    own = set(setting.curves_of(name, set(reach.resources)))
     alone = pool.slot == "hour" and setting.calendar.cell_s == HOUR_S
     return alone and len(pool.meter) == 1 and not levels.promised and named <= own
 
@@ -84,7 +116,37 @@ def charge_parts(name: str, tranches: Tranches, reach: Reach, setting: Setting) 
     rates = rates_of(market.pool, setting.resources)[1]
     crowded = problems_of(name, market.boards, setting)
     charged = charge_priced_pool(market, priced, rates, setting)
-    return replace(charged, reach=reach, portions=portions, problems=crowded)
+    findings = findings_of(name, market, reach, tranches, setting)
+    told = pool_findings(crowded, market, market.boards, reach, setting)
+    return replace(
+        charged, reach=reach, portions=portions, problems=crowded, findings=(*charged.findings, *findings, *told)
+    )
+
+
+def findings_by_look_up(
+    name: str, looked: Looked, place: tuple[Reach, Levels], tranches: Tranches, setting: Setting
+) -> tuple[Finding, ...]:
+    """Where use and capacity do not fit, and each resource has its own price."""
+    reach, levels = place
+    pool = setting.policy.pools[name]
+    if len(pool.meter) > 1:
+        counted = count_meters(name, reach, setting)
+    elif levels.offered or pool.method == "capacity_rate":
+        counted = [count_tally(looked.tally, looked.dues.curves, levels, pool, setting)]
+    else:
+        return ()
+    none = find_no_capacity(name, tranches, counted, setting)
+    return none + find_excess(name, counted, places_due(looked.dues))
+
+
+def findings_of(name: str, market: Market, reach: Reach, tranches: Tranches, setting: Setting) -> tuple[Finding, ...]:
+    """Where use and capacity do not fit."""
+    alone = counts_alone(market.pool, market.boards)
+    counted = [count_market(market)] if alone else count_meters(name, reach, setting)
+    none = find_no_capacity(name, tranches, counted, setting)
+    if not any(each.stated.any() for each in counted):
+        return none
+    return none + find_excess(name, counted, places_of(name, market.money, tranches, reach, setting))
 
 
 def price(market: Market, found: Demands, setting: Setting) -> tuple[Market, Priced, list[Problem]]:
@@ -106,9 +168,13 @@ def charge_priced_pool(market: Market, priced: Priced, rates: tuple[Fraction, ..
     usage, weights = weighed.usage, weighed.weights
     account = settle_account(market, priced, usage, weighed.burst)
     refuse_or_share_nowhere(market, priced, account, setting)
-    account.merge(share_idle(market, priced, usage, weights, setting.policy))
+    if not priced.users:
+        note_users(market, priced)
+    account.merge(share_idle(market, priced, usage, weights))
     later = give_credits(market.name, weighed.credited, setting)
-    return PoolResult(account, later, market=market, priced=priced, weights=weights, usage=usage)
+    return PoolResult(
+        account, later, market=market, priced=priced, weights=weights, usage=usage, findings=weighed.findings
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +185,7 @@ class Weighed:
     burst: Used
     credited: list[Used]
     weights: dict[Load, int]
+    findings: tuple[Finding, ...] = ()
 
 
 def weigh(market: Market, priced: Priced, rates: tuple[Fraction, ...], setting: Setting) -> Weighed:
@@ -129,9 +196,10 @@ def weigh(market: Market, priced: Priced, rates: tuple[Fraction, ...], setting: 
     of_resource = {key for key in market.pool.weights if setting.resources.carries(key)}
     loads = {load for part in (priced.usage, *parts) for _, _, load in part}
     weights = load_weights(market.pool, loads, setting.bearers, rates, of_resource)
-    scale = factors(priced.usage, weights)
-    burst, *credited = (scaled(part, weights, scale) for part in parts)
-    return Weighed(reshare(priced.usage, weights, scale, setting.bearers), burst, credited, weights)
+    scales = scale_weights(priced.usage, weights, setting.bearers)
+    burst, *credited = (scaled(part, weights, scales) for part in parts)
+    told = find_cancelled(market.name, priced.usage, scales, setting.currencies, setting.policy.currency)
+    return Weighed(reshare(priced.usage, weights, scales, setting.bearers), burst, credited, weights, told)
 
 
 def refuse_or_share_nowhere(market: Market, priced: Priced, account: Account, setting: Setting) -> None:
@@ -183,4 +251,6 @@ def charge_card_pool(market: Market, found: Demands, setting: Setting) -> PoolRe
         later.merge(
             free_amounts(market, span, paid, setting.bearers.number(declared(market.pool.free.paid_by, policy)))
         )
-    return PoolResult(account, later, problems, market=market, weights=weights, usage=usage, card=own)
+    return PoolResult(
+        account, later, problems, market=market, weights=weights, usage=usage, card=own, findings=weighed.findings
+    )

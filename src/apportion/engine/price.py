@@ -110,6 +110,9 @@ class Priced:
     bursting: dict[Slot, Mapping[str, Fraction]] = field(default_factory=dict)
     lent: defaultdict[tuple[Column, int, int], int] = field(default_factory=lambda: defaultdict(int))
     rest: defaultdict[tuple[Column, int], int] = field(default_factory=lambda: defaultdict(int))  # of bursts at a price
+    users: defaultdict[Slot | None, set[int]] = field(
+        default_factory=lambda: defaultdict(set)
+    )  # bearers that used the pool, by the stretch over which idle is shared
     curve: Sequence[SlotPrice] = ()
     played: list[Played] = field(default_factory=list)
 

@@ -1,7 +1,7 @@
 """What every pool of a plan is computed from."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -34,10 +34,16 @@ class Setting:
     backend: Backend
     bearers: Bearers
     late: bool = False  # as of the world
+    nodes: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by pool: what keeps the money that names it
 
     def currency_of(self, column: Column) -> str:
         """That of its bill; a price list that is the bill is in the policy's."""
         return self.currencies.get(column.bill, self.policy.currency)
+
+    def curves_of(self, pool: str, inside: Collection[int]) -> dict[str, int]:
+        """The curve of each resource that a pool counts use on, or that keeps money of its own there."""
+        nodes = self.nodes.get(pool, frozenset())
+        return {name: n + 1 for n, name in enumerate(self.encoded.resources) if n in inside or name in nodes}
 
     def with_pools(self, pools: Mapping[str, Pool]) -> "Setting":
         """The same setting, where these pools go by those names. They are not checked anew."""

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from apportion.model.kinds import kinds
 from apportion.model.meters import GPU, METERS
+from apportion.model.rows import held_amounts
 
 ACCELERATORS = tuple(sorted(meter.name for meter in METERS.values() if meter.base == GPU))
 SIZES: Mapping[str, Fraction] = {  # where the policy has none
@@ -24,12 +25,13 @@ SIZES: Mapping[str, Fraction] = {  # where the policy has none
 
 def most_held(usage: pa.Table) -> dict[str, Fraction]:
     """By workload, in whole units. Where several sources saw it, none adds to another: the largest counts."""
-    rows = usage.filter(pc.and_(pc.greater(usage["allocated"], 0), pc.greater(usage["end_s"], usage["start_s"])))
+    usage = usage.append_column("units", held_amounts(usage))
+    rows = usage.filter(pc.and_(pc.greater(usage["units"], 0), pc.greater(usage["end_s"], usage["start_s"])))
     rows = rows.filter(pc.is_in(rows["meter"], pa.array(ACCELERATORS)))
     if not len(rows):
         return {}
     found = kinds([rows[name] for name in ("workload", "source", "meter")], len(rows))
-    start, end, amount = (rows[name].to_numpy() for name in ("start_s", "end_s", "allocated"))
+    start, end, amount = (rows[name].to_numpy() for name in ("start_s", "end_s", "units"))
     whose = np.concatenate([found.of, found.of])
     when, change = np.concatenate([start, end]), np.concatenate([amount, -amount])
     order = np.lexsort((change, when, whose))  # what ends goes before what begins in the same second

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-import pyarrow as pa
-
 from apportion.engine.calendar import Calendar
 from apportion.engine.claims import WHOLE_POOL, Reach
+from apportion.engine.clusters import named_cluster
 from apportion.engine.demand import integrate_levels, scale_of
 from apportion.engine.price import Supply
 from apportion.engine.setting import Setting
@@ -71,29 +70,33 @@ def read_levels(name: str, reach: Reach, named: set[str], setting: Setting) -> L
     seasons = [season.interval for season in setting.workforce.seasons]
     for holder, meter, interval, amount in [
         *stated(name, policy, setting.calendar),
-        *scheduled(pool, policy, seasons, named, setting.reservations),
+        *scheduled(pool, policy, seasons, named, setting),
     ]:
         promised[holder].append((interval, amount * scale.factors[meter] * scale.capacity))
     return Levels(offered, down, promised)
 
 
 def stated(name: str, policy: Policy, calendar: Calendar) -> Iterable[tuple[Owner, str, Interval, int]]:
-    """Reservations that the policy itself promises."""
+    """Reservations that the policy itself promises on days that the plan looks at."""
     zone = ZoneInfo(policy.time_zone)
     for rule in policy.reservations:
         if rule.pool == name and rule.meter in policy.pools[name].meter:
             start = day_start(rule.from_, zone) if rule.from_ else calendar.window.start_s
             end = day_start(rule.until + timedelta(days=1), zone) if rule.until else calendar.window.end_s
-            yield declared(rule.team, policy), rule.meter, Interval(start, end), rule.amount
+            interval = Interval(start, end).clip(calendar.window)
+            if interval.seconds > 0:
+                yield declared(rule.team, policy), rule.meter, interval, rule.amount
 
 
 def scheduled(
-    pool: Pool, policy: Policy, seasons: Iterable[Interval], named: set[str], reservations: pa.Table
+    pool: Pool, policy: Policy, seasons: Iterable[Interval], named: set[str], setting: Setting
 ) -> Iterable[tuple[Owner, str, Interval, int]]:
     """Reservations that the scheduler reports: the labels say where they are and, by the owner rules of the day, whose."""
-    for row in reservations.to_pylist():
+    for row in setting.reservations.to_pylist():
         labels = dict(row["labels"] or ())
-        here = pool.usage.matches(labels) if pool.usage else bool(named & {labels.get("node"), labels.get("resource")})
+        here = (
+            pool.usage.matches(named_cluster(labels)) if pool.usage else bool(named & setting.resources.meant(labels))
+        )
         if not here or row["meter"] not in pool.meter or METERS[row["meter"]].flow:
             continue
         for season in seasons:

@@ -3,11 +3,16 @@
 The policy's own rules come first, then the line's id or name as it stands, then what tells machines apart: provider id, instance id,
 address, host name. The first of these that some node answers to decides. Each distinct instance is asked about once; time is asked only
 where several nodes answer, or where the key is an address, since those are handed on.
+
+Where nodes of two clusters answer, the line's tags and sub account that name a cluster decide, then which of the nodes its pool counts.
+A line that still fits two is tied to none of them: it is told of as `ambiguous-node`, and its money is shared as that of a line whose node
+nobody knows, among all that share its pool. So is a line that names one cluster where only another has a node of its name; the ids of machines
+are their own in all clusters, and tie it all the same.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -31,14 +36,18 @@ TAGS = {  # by the last word of a tag's key, in lower case and without - and _
     **dict.fromkeys(("ip", "ipaddress", "privateip", "privateipaddress", "internalip"), ADDRESS),
     **dict.fromkeys(("name", "host", "hostname", "node", "nodename"), HOST),
 }
+NAMES = (ADDRESS, HOST)  # two clusters may have the same; the ids of machines are their own
 BY_ID, BY_NAME, BY_RULE = "id", "name", "rule"
+CLUSTER = "cluster"  # what a tag tells, beside the keys of machines
+OF_CLUSTERS = ("SubAccountId", "SubAccountName")  # columns that may name a cluster
 
 
 @dataclass(frozen=True, slots=True)
 class Tie:
     """What a line's instance is: `node` by `by`, because of `key`; "" where no node answers to it. Of several that do, `rivals` are all.
 
-    `span` is when the node was this instance, where it was another before or after.
+    `span` is when the node was this instance, where it was another before or after. `ruled` is the node that a rule of the policy names,
+    known or not. `elsewhere` is the cluster that the line names, where all `rivals` are of others.
     """
 
     instance: str
@@ -48,6 +57,16 @@ class Tie:
     rivals: tuple[str, ...] = ()
     span: Interval | None = None
     tried: tuple[str, ...] = ()
+    ruled: str = ""
+    elsewhere: str = ""
+
+    @property
+    def contest(self) -> str:
+        """Why it is tied to none of its rivals."""
+        nodes = " and of ".join(self.rivals)
+        if self.elsewhere:
+            return f"{self.by} {self.key} is that of {nodes} in another cluster than {self.elsewhere}, which the line names"
+        return f"{self.by} {self.key} is that of {nodes}"
 
 
 NO_TIE = Tie("")
@@ -66,12 +85,21 @@ class Ties:
 
 
 @dataclass(frozen=True, slots=True)
+class Homes:
+    """Nodes by what a bill may call them and, where clusters have names in common, those that each pool counts."""
+
+    known: Known
+    members: Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
-    """Nodes that answer to a key."""
+    """Nodes that answer to a key. `elsewhere`: the cluster that the line names, where none of them is of it."""
 
     by: str
     key: str
     holders: tuple[Holder, ...]
+    elsewhere: str = ""
 
     @property
     def asks_when(self) -> bool:
@@ -88,6 +116,7 @@ class Asked:
     instance: str
     steps: tuple[Step, ...]
     tried: tuple[str, ...]
+    ruled: str = ""
 
     @property
     def asks_when(self) -> bool:
@@ -102,52 +131,87 @@ class Asked:
     def tie(self, charge: Interval) -> Tie:
         for step in self.steps:
             living = step.living(charge)
-            if len(living) == 1:
+            if len(living) == 1 and not step.elsewhere:
                 span = living[0].span if living[0].was_replaced else None
                 return Tie(self.instance, living[0].node, step.by, step.key, span=span)
             if living or step.by != ADDRESS:  # an address that nobody had then says nothing
                 rivals = tuple(holder.node for holder in living or step.holders)
-                return Tie(self.instance, "", step.by, step.key, rivals, tried=self.tried)
-        return Tie(self.instance, tried=self.tried)
+                return Tie(self.instance, "", step.by, step.key, rivals, tried=self.tried, elsewhere=step.elsewhere)
+        return Tie(self.instance, tried=self.tried, ruled=self.ruled)
 
 
 def tie_lines(lines: pa.Table, known: Known, rules: Sequence[NodeRule]) -> Ties:
     """Every line's tie."""
     asked_for = {*OWN}.union(*(rule.when.keys | named_in([rule.node]) for rule in rules))
+    asked_for |= set(OF_CLUSTERS) if known.tells_clusters else set()
     columns = sorted({*OWN, "Tags", *TIMES} | ({*FOCUS_TEXT, *OWN_COLUMNS} & asked_for))
     lines = lines.select(columns).combine_chunks()
     telling = {f"{TAG}{key}": kind for key in keys_of(lines["Tags"]) if (kind := tag_kind(key))}
+    telling = {tag: kind for tag, kind in telling.items() if kind != CLUSTER or known.tells_clusters}
     found = combine(len(lines), line_columns(lines, asked_for | set(telling)))
     asked = [ask(labels, telling, known, rules) for labels in found.labels]
     return settle_times(lines, found, asked)
 
 
+def tie_by_pool(lines: pa.Table, pools: pa.Array, homes: Homes, rules: Sequence[NodeRule]) -> Ties:
+    """Every line's tie, in view of the nodes that its pool counts."""
+    if not homes.members:
+        return tie_lines(lines, homes.known, rules)
+    of_row = np.zeros(len(lines), dtype=np.int64)
+    found: list[Tie] = []
+    for pool in sorted(pc.unique(pools).to_pylist()):
+        mine = pc.equal(pools, pool)
+        some = tie_lines(lines.filter(mine), replace(homes.known, members=homes.members.get(pool)), rules)
+        of_row[np.asarray(mine)] = some.of_row + len(found)
+        found += some.found
+    return Ties(of_row, tuple(found))
+
+
 def tag_kind(key: str) -> str | None:
-    """What a tag tells: `node.k8s.amazonaws.com/instance_id` an instance id, `Name` a host."""
-    last = re.split(r"[/:.]", key)[-1]
-    return TAGS.get(last.casefold().replace("-", "").replace("_", ""))
+    """What a tag tells: `node.k8s.amazonaws.com/instance_id` an instance id, `Name` a host, `aws:eks:cluster-name` a cluster."""
+    last = re.split(r"[/:.]", key)[-1].casefold().replace("-", "").replace("_", "")
+    return CLUSTER if last.endswith(("cluster", "clustername")) else TAGS.get(last)
 
 
 def ask(labels: Mapping[str, str], telling: Mapping[str, str], known: Known, rules: Sequence[NodeRule]) -> Asked:
     own = [labels[name] for name in OWN if labels.get(name)]
     instance = own[0] if own else ""
+    clusters = [
+        labels[name] for name in (*OF_CLUSTERS, *(tag for tag in telling if telling[tag] == CLUSTER)) if name in labels
+    ]
     ruled = next(by_rules(labels, known, rules), None)
     if ruled is not None:
-        return Asked(instance, (ruled,) if ruled.holders else (), (f"{ruled.by}: {ruled.key}",))
+        ruled = replace(ruled, holders=known.within(ruled.holders, clusters))
+        return Asked(instance, (ruled,) if ruled.holders else (), (f"{ruled.by}: {ruled.key}",), ruled.key)
+    same = None  # name of nodes of several clusters, or of another one
     for name, by in zip(OWN, (BY_ID, BY_NAME), strict=True):
-        if labels.get(name) in known.names:
-            return Asked(instance, (Step(by, labels[name], (Holder(labels[name]),)),), ())
+        text = labels.get(name, "")
+        own_words = [text.rpartition("/")[0]] if "/" in text.strip("/") else []
+        step = named_step((by, text), known.called(text), known, [*clusters, *own_words])
+        if len(step.holders) == 1 and not step.elsewhere:
+            return Asked(instance, (step,), ())
+        same = same or (step if step.holders else None)
     steps, tried = [], []
     for kind, key_of in KEYS:
+        if kind == HOST and same:
+            steps.append(same)
+            break
         texts = [*own, *(part for tag, what in telling.items() if what == kind for part in split(labels.get(tag)))]
         keys = list(dict.fromkeys(filter(None, map(key_of, texts))))
         tried += [f"{kind} {key}" for key in keys]
-        if holders := known.of(kind, keys):
-            same = [key for key in keys if (kind, key) in known.holders]
-            steps.append(Step(kind, ", ".join(same), holders))
-            if not steps[-1].asks_when:  # nothing after it is asked
+        found = ", ".join(key for key in keys if (kind, key) in known.holders)
+        step = named_step((kind, found), known.of(kind, keys), known, clusters)
+        step = step if kind in NAMES else replace(step, elsewhere="")
+        if step.holders and not (kind == ADDRESS and step.elsewhere):
+            steps.append(step)
+            if not step.asks_when:  # nothing after it is asked
                 break
     return Asked(instance, tuple(steps), tuple(tried))
+
+
+def named_step(key: tuple[str, str], holders: tuple[Holder, ...], known: Known, clusters: Sequence[str]) -> Step:
+    """Of those who answer to a name, the nodes of the clusters that a line names."""
+    return Step(*key, known.within(holders, clusters), known.elsewhere(holders, clusters))
 
 
 def split(text: str | None) -> list[str]:
@@ -159,7 +223,7 @@ def by_rules(labels: Mapping[str, str], known: Known, rules: Sequence[NodeRule])
     for number, rule in enumerate(rules, 1):
         name = rule.names(labels)
         if name is not None:
-            holders = (Holder(name),) if name in known.names else known.of(HOST, [host_key(name)])
+            holders = known.called(name) or known.of(HOST, [host_key(name)])
             yield Step(f"{BY_RULE} {number}", name, holders)
 
 
@@ -200,11 +264,13 @@ class Tied:
     ties: Ties
 
 
-def tie_charges(lines: pa.Table, cares: np.ndarray, known: Known, rules: Sequence[NodeRule]) -> Tied:
+def tie_charges(lines: pa.Table, pools: pa.Array, cares: np.ndarray, homes: Homes, rules: Sequence[NodeRule]) -> Tied:
     """Of the lines whose pools care what they paid for; the others pay for nothing in particular."""
     ties = Ties(np.zeros(len(lines), dtype=np.int64), (NO_TIE,))
     if cares.any():
-        some = tie_lines(lines if cares.all() else lines.filter(pa.array(cares)), known, rules)
+        mask = pa.array(cares)
+        own, whose = (lines, pools) if cares.all() else (lines.filter(mask), pools.filter(mask))
+        some = tie_by_pool(own, whose, homes, rules)
         ties.of_row[cares] = some.of_row + 1
         ties = Ties(ties.of_row, (NO_TIE, *some.found))
     resource = pc.if_else(pa.array(cares), resource_column(lines, ties), "")
@@ -212,8 +278,11 @@ def tie_charges(lines: pa.Table, cares: np.ndarray, known: Known, rules: Sequenc
 
 
 def resource_column(lines: pa.Table, ties: Ties) -> pa.ChunkedArray:
-    """The node of each line; where none is known, what the line itself calls it."""
-    nodes = ties.column([tie.node or None for tie in ties.found], pa.string())
+    """The node of each line, as it is known or as a rule of the policy names it; else what the line itself calls it, unless a node of another
+    cluster than the line's is called so.
+    """
+    texts = [tie.node or tie.ruled or ("" if tie.elsewhere else None) for tie in ties.found]
+    nodes = ties.column(texts, pa.string())
     return pc.coalesce(nodes, lines["ResourceId"], lines["ResourceName"], "")
 
 
@@ -240,6 +309,8 @@ def rivalries(ties: Ties, amounts: pa.Array) -> Iterator[Problem]:
     for row in own.group_by("tie").aggregate([("amount", "sum")]).sort_by("tie").to_pylist():
         tie = ties.found[row["tie"]]
         sentence = (
-            f"{tie.by} {tie.key} is that of {' and of '.join(tie.rivals)} in its time; it is tied to none of them"
+            f"{tie.contest}; it is tied to none of them"
+            if tie.elsewhere
+            else f"{tie.contest} in its time; it is tied to none of them"
         )
         yield Problem(tie.instance or "a cost line", "ambiguous-node", sentence, money=plain(row["amount_sum"]))

@@ -55,7 +55,7 @@ def in_order(rules: Sequence[Adjustment]) -> list[Adjustment]:
 def adjust(account: Account, rule: Adjustment, books: Books) -> Account:
     """The transfers of one adjustment, on the amounts as they stand."""
     chosen = [(entry, grains) for entry, grains in account if concerns(rule, entry, books)]
-    moves = percentages(chosen, rule.percent) if rule.percent is not None else bound(chosen, rule, books)
+    moves = percentages(chosen, rule.percent) if rule.percent is not None else bound(account, chosen, rule, books)
     out = Account()
     sponsor = books.bearers.number(declared(rule.sponsor, books.policy))
     for entry, moved in moves:
@@ -68,10 +68,11 @@ def percentages(chosen: Amounts, percent: Fraction) -> Amounts:
     return [(entry, part_of(grains, percent / WHOLE)) for entry, grains in chosen]
 
 
-def bound(chosen: Amounts, rule: Adjustment, books: Books) -> Amounts:
+def bound(account: Account, chosen: Amounts, rule: Adjustment, books: Books) -> Amounts:
     """What brings a team's total inside its bounds, over what the team owes by day, pool and bill, in proportion to its size.
 
     By size, whatever its sign: what a small change of the evidence moves stays small where charges and credits nearly cancel out.
+    A team without charges is bounded, too: on the days of the bills, by their money.
     """
     owed: dict[Entry, int] = defaultdict(int)
     for entry, grains in chosen:
@@ -80,9 +81,25 @@ def bound(chosen: Amounts, rule: Adjustment, books: Books) -> Amounts:
             owed[entry._replace(column=Column(*entry.column[:2]), reason="", cause="", bearer=bearer)] += grains
     total = sum(owed.values())
     change = bounded(total, rule, books) - total
-    sizes = {entry: abs(grains) for entry, grains in owed.items() if counts(grains)}
+    if not change:
+        return []
+    sizes = sizes_of(owed) or sizes_of(bill_days(account, rule, books))
     whole = sum(sizes.values())
     return [(entry, change * size // whole) for entry, size in sizes.items()]
+
+
+def sizes_of(owed: Mapping[Entry, int]) -> dict[Entry, int]:
+    return {entry: abs(grains) for entry, grains in owed.items() if counts(grains)}
+
+
+def bill_days(account: Account, rule: Adjustment, books: Books) -> Mapping[Entry, int]:
+    """What the bills in the policy's currency come to by component and day, as entries of the rule's team in no pool."""
+    team = books.bearers.number(declared(rule.team or "", books.policy))
+    money: dict[Entry, int] = defaultdict(int)
+    for entry, grains in account:
+        if books.currencies[entry.column.bill] == books.policy.currency and rule.holds_on(books.days[entry.day]):
+            money[Entry(Column(*entry.column[:2]), "", entry.day, "", "", team)] += grains
+    return money
 
 
 def concerns(rule: Adjustment, entry: Entry, books: Books) -> bool:

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.engine.backend import Backend
+from apportion.engine.label_sets import split_by_labels, told_by_several
 from apportion.engine.labels import keys_of, label_column
-from apportion.engine.laying import lay_beside
-from apportion.engine.plan import World
+from apportion.engine.laying import FLOWS, lay_beside, quantities
+from apportion.engine.plan import World, locate_world
 from apportion.errors import Problem
-from apportion.model.meters import METERS
 from apportion.model.rows import USAGE
 from apportion.policy.document import Policy
 
@@ -29,11 +29,16 @@ SLACK_S = 600
 ATTEMPT = r"^slurm/[^/]*/[^/@]+@"
 POD = ("k8s.cluster", "k8s.namespace", "k8s.pod")
 LENT = pa.schema([field.with_nullable(True) for field in USAGE])  # files promise nothing about nulls
-FLOWS = pa.array(sorted(name for name, meter in METERS.items() if meter.flow))
 
 
 def hear(world: World, backend: Backend) -> World:
-    """The world with every workload told of once. Where no workload has two witnesses of one meter, which is the usual case, nothing is touched."""
+    """The world with every workload told of once, and with a workload for each set of labels that an id has."""
+    return split_by_labels(hear_once(world, backend), backend)
+
+
+def hear_once(world: World, backend: Backend) -> World:
+    """Where no workload has two witnesses of one meter, which is the usual case, nothing is touched."""
+    world = locate_world(world, backend)
     world = replace(world, capacity=offered(world.capacity, world.policy))
     known = namesakes(world.workloads)
     workloads = described(world.workloads, known)
@@ -41,7 +46,7 @@ def hear(world: World, backend: Backend) -> World:
     if not len(contested):
         return world
     usage = backend.lend(world.usage.cast(LENT)) if isinstance(world.usage, pa.Table) else world.usage
-    rivals = told_by_several(usage)
+    rivals = meters_of_several(usage)
     if not rivals and not len(known):
         return world
     loose = pc.is_in(contested, value_set=known["loose"].combine_chunks())
@@ -49,7 +54,7 @@ def hear(world: World, backend: Backend) -> World:
     marked = usage.left_join(lent, "workload").select(*USAGE.names, "loose")
     mine = (marked.loose & marked.loose.notnull()) | (marked.loose.notnull() & marked.meter.isin(rivals or [""]))
     ours = marked.filter(mine).select(*USAGE.names).to_pyarrow().cast(USAGE)
-    heard, problems = decide(renamed(ours, known), world.policy)
+    heard, problems = decide_by_cluster(renamed(ours, known), world.policy)
     others = marked.filter(~mine).select(*USAGE.names)
     told = others.union(backend.lend(heard.cast(LENT)))
     return replace(world, usage=told, workloads=workloads, problems=(*world.problems, *problems))
@@ -72,7 +77,7 @@ def offered(capacity: pa.Table, policy: Policy) -> pa.Table:
     return capacity.set_column(capacity.column_names.index("amount"), capacity.schema.field("amount"), amounts)
 
 
-def told_by_several(usage: Any) -> list[str]:
+def meters_of_several(usage: Any) -> list[str]:
     """Meters of which more than one source speaks."""
     pairs = usage.select("source", "meter").distinct().to_pyarrow()
     counts = Counter(pairs["meter"].to_pylist())
@@ -130,12 +135,7 @@ def described(workloads: pa.Table, known: pa.Table) -> pa.Table:
 
 def told_twice(workloads: pa.Table, known: pa.Table) -> pa.Array:
     """Workloads of which more than one source speaks, and the loose ids of some."""
-    if len(pc.unique(workloads["source"])) < 2:
-        return pc.unique(known["loose"].combine_chunks())
-    pairs = workloads.select(["workload", "source"]).group_by(["workload", "source"]).aggregate([])
-    counts = pairs.group_by("workload").aggregate([([], "count_all")])
-    several = counts.filter(pc.greater(counts["count_all"], 1))["workload"]
-    return pc.unique(pa.concat_arrays([several.combine_chunks(), known["loose"].combine_chunks()]))
+    return pc.unique(pa.concat_arrays([told_by_several(workloads), known["loose"].combine_chunks()]))
 
 
 def renamed(rows: pa.Table, known: pa.Table) -> pa.Table:
@@ -183,6 +183,21 @@ def with_spans(rows: pa.Table, begin: np.ndarray, finish: np.ndarray) -> pa.Tabl
     return rows
 
 
+def decide_by_cluster(rows: pa.Table, policy: Policy) -> tuple[pa.Table, tuple[Problem, ...]]:
+    """An id that rows of several clusters have is another workload in each: their sources are no witnesses of one."""
+    pairs = rows.select(["workload", "cluster"]).filter(rows["cluster"].is_valid())
+    counts = pairs.group_by(["workload", "cluster"]).aggregate([]).group_by("workload").aggregate([([], "count_all")])
+    several = counts.filter(pc.greater(counts["count_all"], 1))["workload"].combine_chunks()
+    if not len(several):
+        return decide(rows, policy)
+    place, apart = rows.column_names.index("workload"), pc.is_in(rows["workload"], value_set=several)
+    names = pc.binary_join_element_wise(pc.fill_null(rows["cluster"], ""), rows["workload"], "\0")
+    field = rows.schema.field("workload")
+    heard, problems = decide(rows.set_column(place, field, pc.if_else(apart, names, rows["workload"])), policy)
+    plain = pc.replace_substring_regex(heard["workload"], "^[^\\x00]*\\x00", "")
+    return heard.set_column(place, field, plain), problems
+
+
 def decide(rows: pa.Table, policy: Policy) -> tuple[pa.Table, tuple[Problem, ...]]:
     """The rows that count: each workload's of the source that decides, with what another measured where it did not."""
     told = rows.group_by(["workload", "meter", "source"]).aggregate([("allocated", "max"), ("used", "max")])
@@ -197,7 +212,7 @@ def decide(rows: pa.Table, policy: Policy) -> tuple[pa.Table, tuple[Problem, ...
     ours = rows.filter(deciding).select(USAGE.names).cast(USAGE)
     theirs = rows.filter(measuring).select(USAGE.names).cast(USAGE)
     laid, strays = lay_beside(ours, theirs)
-    return laid, (*rivals(told, held, policy), *strays)
+    return laid, (*rivals(told, held, policy, rows), *strays)
 
 
 def unmeasured(told: pa.Table, held: pa.Table) -> pa.Table:
@@ -233,12 +248,17 @@ def with_choice(rows: pa.Table, chosen: pa.Table, name: str) -> pa.Table:
     return rows.join(chosen.rename_columns(["workload", "meter", name]), ["workload", "meter"])
 
 
-def rivals(told: pa.Table, held: pa.Table, policy: Policy) -> list[Problem]:
+def rivals(told: pa.Table, held: pa.Table, policy: Policy, rows: pa.Table) -> list[Problem]:
     """Two sources that both say what was held, and no rule which of them is right: one decided by its name, and somebody should know."""
     both = told.filter(pc.greater(pc.fill_null(told["allocated_max"], 0), 0))
     both = both.join(held.rename_columns(["workload", "meter", "decides"]), ["workload", "meter"])
     both = both.filter(pc.not_equal(both["source"], both["decides"]))
-    counts = both.group_by(["meter", "decides", "source"]).aggregate([([], "count_all")]).to_pylist()
+    own = rows.filter(pc.equal(rows["source"], rows["decides"]))
+    own = own.append_column("quantity", quantities(own, "allocated"))
+    sums = own.group_by(["workload", "meter"]).aggregate([("quantity", "sum")])
+    both = both.join(sums, ["workload", "meter"])
+    sides = both.group_by(["meter", "decides", "source"])
+    counts = sides.aggregate([([], "count_all"), ("quantity_sum", "sum")]).to_pylist()
     return [
         rival(row, policy)
         for row in sorted(counts, key=lambda row: (row["meter"], row["decides"], row["source"]))
@@ -252,4 +272,7 @@ def rival(row: Mapping[str, Any], policy: Policy) -> Problem:
         "two-sources",
         f"{row['meter']} of {row['count_all']:,} workloads is told by {row['decides']} and by {row['source']}: the first, by name, decides; "
         f"say which one should with decides: {{{row['meter']}: {row['decides']}}}",
+        f"+{row['count_all']}",
+        quantity=str(row["quantity_sum_sum"] or 0),
+        meter=row["meter"],
     )

@@ -58,7 +58,7 @@ def unite(workloads: pa.Table) -> pa.Table:
 
     A source that only counts (energy, network) describes nobody: its rows give way to those that carry labels.
     """
-    workloads = workloads.select(["workload", "source", "run", "name", "outcome", "labels"])
+    workloads = latest_first(workloads)
     has_labels = labelled(workloads["labels"])
     if not pc.all(has_labels).as_py():
         described = workloads.filter(has_labels)
@@ -72,6 +72,17 @@ def unite(workloads: pa.Table) -> pa.Table:
     several = pc.is_in(workloads["workload"], value_set=twice)
     merged = merge_rows(workloads.filter(several).to_pylist(), workloads.schema)
     return pa.concat_tables([workloads.filter(pc.invert(several)), merged]).sort_by("workload")
+
+
+def latest_first(workloads: pa.Table) -> pa.Table:
+    """Where one source gives an id several sets of labels, the latest speaks first for what has no labels of its own."""
+    columns = ["workload", "source", "run", "name", "outcome", "labels"]
+    if workloads["label_set"].null_count < len(workloads):
+        keys = [(name, "descending") for name in ("end_s", "start_s", "label_set")]
+        workloads = workloads.take(
+            pc.sort_indices(workloads, [("workload", "ascending"), ("source", "ascending"), *keys])
+        )
+    return workloads.select(columns)
 
 
 def merge_rows(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:

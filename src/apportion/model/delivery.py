@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 
 import pyarrow as pa
 
@@ -51,11 +52,24 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class Withheld:
+    """A row that its source does not believe, as JSON: kept in the books' quarantine and not in the table."""
+
+    table: str
+    key: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """`window` bounds usage, capacity, reservations and workloads by time, and cost lines by their billing period's start.
 
     A later delivery of the same source replaces what the earlier one said about the window. Tables that a delivery does not name stay as they were.
-    A large table may be `Rows`. A delivery that `adds` replaces nothing: its window only says what its rows cover.
+    A large table may be `Rows`. A delivery that `adds` replaces nothing: its window only says what its rows cover. One that `relabels` says earlier rows
+    anew under another name: what was wrong with them still stands.
+    `since_s` says that nobody stated the window: it is the whole months of the rows, and before that second they are only work that ran on.
+    Where its usage rows are `facts`, each counts as it stands, equal ones too: the source itself says which rows are the same.
+    `zone` cuts the months of whoever wrote the rows.
     """
 
     source: str
@@ -65,3 +79,12 @@ class Delivery:
     files: tuple[FileDigest, ...] = ()
     scopes: tuple[Scope, ...] = field(default=())
     adds: bool = False
+    facts: bool = False
+    withheld: tuple[Withheld, ...] = ()
+    relabels: bool = False
+    zone: tzinfo = UTC
+    since_s: int | None = None
+
+    def is_keyed(self, table: str) -> bool:
+        """Whether rows of one key are one row; those that are said anew were chosen before."""
+        return not ((self.facts or self.relabels) and table == "usage")

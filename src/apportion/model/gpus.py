@@ -21,6 +21,9 @@ OTHER_SLICES = {  # NVIDIA, MIG User Guide, "Supported MIG Profiles": what board
 LONGEST = 200
 PROFILE = re.compile(r"(?:.*?[^0-9a-z])??(?:mig)?(?:([1-7])c[._])?([1-7]g)(?:[._]([0-9]{1,4})gb)?(?:[+.-][a-z]+)*")
 ENTRY = re.compile(r"(?:([0-9]+) ?[x*] ?)?([a-z0-9][a-z0-9._/:+ -]*?)(?:[=:] ?([0-9][0-9./]*))?(?: ?\([^()]*\))?")
+OTHER_TRES = re.compile(
+    r"(?:billing|cpu|energy|mem|node|pages|vmem|(?:bb|fs|ic|license)/[^=]*)=.*"
+)  # Slurm's, beside gres
 SHARED = ".shared"  # how the NVIDIA device plugin renames what it hands out in replicas
 MEMORY, PERCENT, CORES = "nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores"
 
@@ -57,9 +60,11 @@ def unknown(what: str, setting: str) -> InputError:
 def gpus_of(text: str, board: Board = WHOLE, each: Fraction = Fraction(1)) -> Fraction:
     """How many boards a text speaks of: `2`, `3/7`, `25%`, `MIG 3g.20gb`, `2x1g.5gb`, `gres/shard=3`, `nvidia.com/gpu=1,nvidia.com/gpucores=30`.
 
-    A plain number counts parts of the size `each`; a name counts what it names.
+    A plain number counts parts of the size `each`; a name counts what it names. What else Slurm's TRES text holds (`cpu=8,mem=64G,gres/gpu:a100=2`) is no GPU.
     """
-    folded = " ".join(text.casefold().split())
+    folded = without_other_tres(" ".join(text.casefold().split()))
+    if not folded and "," in text:
+        return Fraction(0)
     if folded.endswith("%"):
         return parse_fraction(folded[:-1].rstrip()) / 100
     if len(folded) > LONGEST or not re.search("[a-df-z]", folded):
@@ -72,6 +77,13 @@ def gpus_of(text: str, board: Board = WHOLE, each: Fraction = Fraction(1)) -> Fr
         held["gres/gpu"] = max(held["gres/gpu"] - sum(typed.values()), Fraction(0))
     total = sum((count * share_of(name, board) for name, count in held.items()), Fraction(0))
     return total + (whole or 1) * limited(limits, board) if limits else total
+
+
+def without_other_tres(text: str) -> str:
+    """Slurm names several; one alone is more likely another column's."""
+    if "," not in text:
+        return text
+    return ",".join(entry for entry in text.split(",") if not OTHER_TRES.fullmatch(entry.strip()))
 
 
 def entries(text: str) -> Iterator[tuple[str, Fraction]]:

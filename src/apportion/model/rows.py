@@ -5,9 +5,13 @@ Labels are maps of text; a cost line's labels are its FOCUS columns, its Tags (a
 for the kind of line) and `status`.
 """
 
+import hashlib
+import json
+from collections.abc import Iterable
 from types import MappingProxyType
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 MONEY = pa.decimal128(38, 18)
 WHOLE = pa.decimal128(38, 0)
@@ -29,6 +33,7 @@ COSTS = ("BilledCost", "EffectiveCost", "ContractedCost", "ListCost", "NetCost")
 STATUSES = ("estimated", "final")  # of a bill; null where nobody says
 CHARGE_CATEGORIES = ("Usage", "Purchase", "Tax", "Credit", "Adjustment")
 
+OWN_TAG = "apportion:"  # before the keys of AllocatedTags that our own exports write, so that none is one of a vendor's
 FOCUS_TEXT = (
     "BillingCurrency", "BillingAccountId", "BillingAccountName", "SubAccountId", "SubAccountName", "InvoiceId", "InvoiceIssuerName",
     "ServiceProviderName", "HostProviderName", "ChargeCategory", "ChargeClass", "ChargeFrequency", "ChargeDescription",
@@ -51,6 +56,7 @@ ADDED = (
     "AllocatedMethodId", "AllocatedResourceId", "AllocatedResourceName", "AllocatedMethodDetails", "AllocatedTags",
     "ContractApplied", "SkuPriceDetails", "CommitmentProgramEligibilityDetails", "line_type", "status",
 )  # fmt: skip
+ADDED_LATER = frozenset({*ADDED, "cluster", "label_set"})  # the same of every table; a delivery may leave them out
 
 
 def table(*fields: tuple[str, pa.DataType] | tuple[str, pa.DataType, bool]) -> pa.Schema:
@@ -79,8 +85,10 @@ USAGE = table(
     ("resource", TEXT),
     ("start_s", SECOND),
     ("end_s", SECOND),
-    ("allocated", UNITS),
+    ("allocated", UNITS, True),  # null: not stated
     ("used", UNITS, True),  # null: not measured
+    ("cluster", TEXT, True),  # of the resource; null: not stated
+    ("label_set", TEXT, True),  # of the workload's rows, the one whose labels own this row; null: the workload's own
 )
 CAPACITY = table(
     ("source", TEXT),
@@ -91,6 +99,7 @@ CAPACITY = table(
     ("amount", UNITS),
     ("state", TEXT),
     ("labels", LABELS),
+    ("cluster", TEXT, True),  # null: not stated
 )
 RESERVATIONS = table(
     ("source", TEXT),
@@ -110,6 +119,7 @@ WORKLOADS = table(
     ("end_s", SECOND),
     ("outcome", TEXT),
     ("labels", LABELS),
+    ("label_set", TEXT, True),  # names the labels where rows of one id have several sets of them
 )
 RATES = table(  # of exchange: on that day one unit of `base` was so much of `currency`
     ("source", TEXT), ("currency", TEXT), ("base", TEXT), ("day", pa.date32()), ("rate", MONEY),
@@ -173,6 +183,24 @@ SYSTEM_OWNERS = (IDLE, UNALLOCATED, RESIDUAL)
 REASONS = ("usage", "burst", "idle", "overhead", "credit", "adjustment", "subsidy", "rounding", "recovery")
 IDLE_CAUSES = ("unsold", "reserved", "held", "down")
 UNALLOCATED_CAUSES = ("no owner", "no pool", "no demand", "problem")
+
+
+def complete_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The same rows with empty columns where those that were added later are left out."""
+    for field in schema:
+        if field.name in ADDED_LATER and field.name not in rows.column_names:
+            rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
+    return rows
+
+
+def set_of_labels(labels: Iterable[tuple[str, str]]) -> str:
+    """The name of a set of labels: the same for the same labels in any order."""
+    return hashlib.sha256(json.dumps(sorted(labels), ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def held_amounts(usage: pa.Table) -> pa.ChunkedArray:
+    """What each row held; where nobody states it, what was used: a row counts by what is stated."""
+    return pc.coalesce(usage["allocated"], usage["used"], pa.scalar(0, UNITS))
 
 
 def empty(name: str) -> pa.Table:

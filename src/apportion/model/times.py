@@ -131,6 +131,43 @@ def parse_instant(text: str, zone: tzinfo | None = None, where: str = "") -> int
     return int((moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)) - shift
 
 
+def is_ambiguous(text: str, zone: tzinfo) -> bool:
+    """Whether a time names two moments: it has no offset, and lies in the hour over which clocks went back. A day alone is its beginning."""
+    found = INSTANT.fullmatch(text.strip())
+    if not found or found[4] is None or found[8] is not None:
+        return False
+    try:
+        return comes_twice(parse_instant(text, zone), zone)
+    except InputError:
+        return False
+
+
+def comes_twice(second: int, zone: tzinfo) -> bool:
+    """Whether the local time of a second is also that of another one."""
+    local = datetime.fromtimestamp(second, tz=zone)
+    early, late = (local.replace(fold=fold).utcoffset() or timedelta() for fold in (0, 1))
+    return early > late
+
+
+def is_skipped(text: str, zone: tzinfo) -> bool:
+    """Whether a time names no moment: it has no offset, and lies in the hour over which clocks went forward. A day alone is its beginning."""
+    found = INSTANT.fullmatch(text.strip())
+    if not found or found[4] is None or found[8] is not None:
+        return False
+    try:
+        second = parse_instant(text, zone)
+    except InputError:
+        return False
+    year, month, day, hour, minute, whole = (int(part or 0) for part in found.groups()[:6])
+    return never_comes(datetime(year, month, day, hour, minute, whole), second, zone)  # noqa: DTZ001 - as clocks show it
+
+
+def never_comes(local: datetime, second: int, zone: tzinfo) -> bool:
+    """Whether no clock shows the local time that was taken for a second. The moment of the change itself is in no doubt."""
+    after, before = (datetime.fromtimestamp(moment, tz=zone) for moment in (second, second - 1))
+    return after.replace(tzinfo=None, fold=0) != local and after.utcoffset() == before.utcoffset()
+
+
 def instant_text(second: int) -> str:
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%SZ")
 

@@ -52,6 +52,7 @@ SECTIONS = {
     "teams": "Teams", "carried_by": "Who carries what is nobody's", "decides": "Which source decides", "owners": "Whose work it is",
     "facets": "What kind of work it is", "sizes": "How large work is", "nodes": "Which node a cost line paid for", "reservations": "Promises", "pools": "Pools",
     "adjustments": "Adjustments, in this order", "quotas": "Quotas", "fx": "Exchange rates", "close": "Closing a month",
+    "findings": "What findings may touch",
     "preview": "Rules to come, shown beside", "statements": "Statements", "journal": "Journal",
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ from apportion.policy.tree import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Remark:
     """Something at `path` (at its key with `key`); `other` is a second place that it clashes with."""
 
     path: Path
@@ -25,7 +25,7 @@ class Finding:
     other: Path = ()
 
 
-def mistakes(policy: Policy) -> Iterator[Finding]:
+def mistakes(policy: Policy) -> Iterator[Remark]:
     yield from _unknown_pools(policy)
     yield from _claimed_twice(policy)
     yield from _services(policy)
@@ -33,15 +33,15 @@ def mistakes(policy: Policy) -> Iterator[Finding]:
     yield from _quotas(policy)
 
 
-def _unknown_pools(policy: Policy) -> Iterator[Finding]:
+def _unknown_pools(policy: Policy) -> Iterator[Remark]:
     for section in ("reservations", "adjustments", "quotas"):
         for step, rule in enumerate(getattr(policy, section)):
             if rule.pool is not None and rule.pool not in policy.pools:
                 hint = nearest(rule.pool, policy.pools)
-                yield Finding((section, step, "pool"), f"there is no pool {rule.pool!r}", "policy-reference", hint)
+                yield Remark((section, step, "pool"), f"there is no pool {rule.pool!r}", "policy-reference", hint)
 
 
-def _claimed_twice(policy: Policy) -> Iterator[Finding]:
+def _claimed_twice(policy: Policy) -> Iterator[Remark]:
     seen: dict[object, str] = {}
     for name, pool in policy.pools.items():
         claim = "otherwise" if pool.otherwise else pool.costs
@@ -49,7 +49,7 @@ def _claimed_twice(policy: Policy) -> Iterator[Finding]:
             continue
         if claim in seen:
             what = "what no other pool claims" if pool.otherwise else "the same cost lines"
-            yield Finding(
+            yield Remark(
                 ("pools", name, "costs"),
                 f"pools {seen[claim]!r} and {name!r} both claim {what}",
                 "policy-overlap",
@@ -59,32 +59,32 @@ def _claimed_twice(policy: Policy) -> Iterator[Finding]:
         seen.setdefault(claim, name)
 
 
-def _services(policy: Policy) -> Iterator[Finding]:
+def _services(policy: Policy) -> Iterator[Remark]:
     """Whom a pool may serve, and that its money ends somewhere."""
     serving = [name for name, pool in policy.pools.items() if pool.method in SERVICES]
     for name in serving:
         pool, path = policy.pools[name], ("pools", name)
         if pool.method != policy.pools[serving[0]].method:
             sentence = f"pools {serving[0]!r} and {name!r} pass their money on in two ways"
-            yield Finding((*path, "method"), sentence, "policy-value", "use one of the two methods for all")
+            yield Remark((*path, "method"), sentence, "policy-value", "use one of the two methods for all")
         for receiver in pool.serves:
             where = (*path, "serves", receiver)
             if receiver not in policy.pools:
                 hint = nearest(receiver, policy.pools)
-                yield Finding(where, f"there is no pool {receiver!r}", "policy-reference", hint, key=True)
+                yield Remark(where, f"there is no pool {receiver!r}", "policy-reference", hint, key=True)
             elif policy.pools[receiver].method == "direct":
                 sentence = f"{receiver!r} is paid by whoever its own lines name, so it cannot be served"
-                yield Finding(where, sentence, "policy-value", "serve a pool that is shared", key=True)
+                yield Remark(where, sentence, "policy-value", "serve a pool that is shared", key=True)
     if all(receiver in policy.pools for name in serving for receiver in policy.pools[name].serves):
         kept = stuck(policy.pools)
         if kept is not None:
             sentence = f"the money of {kept!r} never leaves the pools that serve each other"
-            yield Finding(
+            yield Remark(
                 ("pools", kept, "serves"), sentence, "policy-loop", "let it serve a pool that is shared by use, too"
             )
 
 
-def _unknown_outcomes(policy: Policy) -> Iterator[Finding]:
+def _unknown_outcomes(policy: Policy) -> Iterator[Remark]:
     """An outcome is one that sources report or that a facet rule sets; a template may set any."""
     templates = [rule.sets["outcome"] for rule in policy.facets if "outcome" in rule.sets]
     if any(literal(template) is None for template in templates):
@@ -94,12 +94,12 @@ def _unknown_outcomes(policy: Policy) -> Iterator[Finding]:
         for step, credit in enumerate(pool.credit):
             if credit.outcome not in known:
                 path = ("pools", name, "credit", step, "outcome")
-                yield Finding(
+                yield Remark(
                     path, f"there is no outcome {credit.outcome!r}", "policy-value", nearest(credit.outcome, known)
                 )
 
 
-def _quotas(policy: Policy) -> Iterator[Finding]:
+def _quotas(policy: Policy) -> Iterator[Remark]:
     """Two that say the same, children that do not fit, departments that no team is of."""
     quotas, departments = policy.quotas, {name: team.department for name, team in policy.teams.items()}
     for step, other in twice(quotas):
@@ -107,11 +107,11 @@ def _quotas(policy: Policy) -> Iterator[Finding]:
         where = f" in {pool}" if pool else ""
         sentence = f"{named(quotas[step])} has two quotas of {what}{where} a {per} on the same days"
         hint = "keep one, or give them days (from, until) that do not meet"
-        yield Finding(("quotas", step), sentence, "policy-overlap", hint, other=("quotas", other))
+        yield Remark(("quotas", step), sentence, "policy-overlap", hint, other=("quotas", other))
     for step, level, found in too_many(quotas, departments):
         own = quotas[step]
         sentence = f"the quotas of {own.what[0]} of the {level}s of {named(own)} add up to {found}, and they must fit in {own.size}"
-        yield Finding(
+        yield Remark(
             ("quotas", step, "children"),
             sentence,
             "policy-value",
@@ -121,4 +121,4 @@ def _quotas(policy: Policy) -> Iterator[Finding]:
         if quota.department and quota.department not in departments.values():
             sentence = f"no team is of the department {quota.department!r}"
             known = nearest(quota.department, set(departments.values()) - {""})
-            yield Finding(("quotas", step, "department"), sentence, "policy-reference", known)
+            yield Remark(("quotas", step, "department"), sentence, "policy-reference", known)

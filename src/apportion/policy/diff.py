@@ -16,7 +16,15 @@ from apportion.policy.version import order_counts
 Effect = Literal["no effect", "forward", "restates"]
 ABSENT = None  # no key of a policy is ever null, so None stands for "not there"
 OTHER_NAMES = {"policy": "name", "class": "class_", "from": "from_", "blend": "alpha", "by": "method"}
-TOLD = ("policy", "sizes", "quotas", "statements", "journal", "preview")  # sections that no figure depends on
+TOLD = (
+    "policy",
+    "sizes",
+    "quotas",
+    "statements",
+    "journal",
+    "preview",
+    "findings",
+)  # sections that no figure depends on
 TOLD_OF_RULES = (("adjustments", ("why",)), ("adjustments", ("approver",)), ("facets", ("sure",)))
 ONE_DAY = timedelta(days=1)
 

@@ -19,6 +19,7 @@ from apportion.policy.rules import (
     Adjustment,
     Closing,
     FacetRule,
+    FindingRules,
     Fx,
     NodeRule,
     OwnerRule,
@@ -117,6 +118,7 @@ class Policy(Clause):
     basis: Basis = "effective"
     fx: Fx | None = None
     close: Closing | None = None
+    findings: FindingRules | None = None
     preview: Preview | None = None
     statements: Statements = Statements()
     journal: Journal = Journal()
@@ -158,6 +160,11 @@ class Policy(Clause):
         return self._origin.warnings
 
     @property
+    def bound(self) -> Fraction:
+        """Percent of a pool's or a source's hours or money that findings may touch."""
+        return (self.findings or FindingRules()).bound
+
+    @property
     def smooths(self) -> bool:
         """Whether a month's figures depend on those of the month before."""
         return any(rule.smooth is not None for rule in self.adjustments)
@@ -169,3 +176,7 @@ class Policy(Clause):
     def line(self, *path: str | int) -> int:
         """The line on which e.g. ("pools", "h100", "idle") or ("owners", 3) is written, or that of the nearest rule around it."""
         return find(self.root, path, key=True).line
+
+    def place(self, *path: str | int) -> str:
+        """The same for reading, with file and column."""
+        return f"{self.file}:{find(self.root, path, key=True)}"

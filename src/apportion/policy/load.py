@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from apportion.errors import PolicyError
-from apportion.policy.checks import Finding, mistakes
+from apportion.policy.checks import Remark, mistakes
 from apportion.policy.clause import nearest, shown
 from apportion.policy.document import Origin, Policy
 from apportion.policy.doubts import doubts
@@ -42,16 +42,16 @@ def load_policy(text: str, file: str = "policy.yaml") -> Policy:
     return policy
 
 
-def _place(finding: Finding, root: Node) -> Mark:
+def _place(finding: Remark, root: Node) -> Mark:
     return find(root, finding.path, key=finding.key and exists(root, finding.path))  # a short form has no such key
 
 
-def _order(finding: Finding, root: Node) -> tuple[int, int]:
+def _order(finding: Remark, root: Node) -> tuple[int, int]:
     mark = _place(finding, root)
     return mark.line, mark.column
 
 
-def _first(findings: Iterable[Finding], root: Node, file: str) -> PolicyError:
+def _first(findings: Iterable[Remark], root: Node, file: str) -> PolicyError:
     finding = min(findings, key=lambda each: _order(each, root))
     where = f"{file}:{_place(finding, root)}"
     if finding.other:
@@ -59,30 +59,30 @@ def _first(findings: Iterable[Finding], root: Node, file: str) -> PolicyError:
     return PolicyError(finding.code, finding.message, where=where, hint=finding.hint)
 
 
-def _sentence(finding: Finding, root: Node, file: str) -> str:
+def _sentence(finding: Remark, root: Node, file: str) -> str:
     hint = f" ({finding.hint})" if finding.hint else ""
     return f"{file}:{_place(finding, root)}: {finding.message}{hint}"
 
 
-def _found(mistake: Any) -> Finding:
+def _found(mistake: Any) -> Remark:
     """A mistake as pydantic tells it, in our words. Most are ours already; the rest are shapes, words and missing keys."""
     path = tuple(step for step in mistake["loc"] if step != KEY)
     in_key = KEY in mistake["loc"]
     context, given, kind = mistake.get("ctx", {}), mistake["input"], mistake["type"]
     if kind == "policy":
         key = in_key or context["key"]
-        return Finding((*path, *context["path"]), context["message"], context["code"], context["hint"], key=key)
+        return Remark((*path, *context["path"]), context["message"], context["code"], context["hint"], key=key)
     if kind == "missing":
-        return Finding(path[:-1], f"the key {path[-1]!r} is missing", "policy-missing-key", f"add {path[-1]}: ...")
+        return Remark(path[:-1], f"the key {path[-1]!r} is missing", "policy-missing-key", f"add {path[-1]}: ...")
     if kind == "literal_error":
         words = QUOTED.findall(context["expected"])
         if in_key:
-            return Finding(
+            return Remark(
                 path, f"there is no key {shown(given)} here", "policy-unknown-key", nearest(given, words), key=True
             )
-        return Finding(
+        return Remark(
             path, f"expected one of {', '.join(words)}; found {shown(given)}", "policy-value", nearest(given, words)
         )
     if kind == "too_short":
-        return Finding(path, "the list is empty", "policy-value", "name at least one, or leave the key out")
-    return Finding(path, f"expected {SHAPES.get(kind, 'something else')}, found {shown(given)}", "policy-type")
+        return Remark(path, "the list is empty", "policy-value", "name at least one, or leave the key out")
+    return Remark(path, f"expected {SHAPES.get(kind, 'something else')}, found {shown(given)}", "policy-type")

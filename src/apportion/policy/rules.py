@@ -210,6 +210,12 @@ class Closing(Clause):
     disputes: Literal["allow", "refuse"] = "allow"
 
 
+class FindingRules(Clause):
+    """How much findings may touch before they stop `apply` and `close`: `bound` is percent of a pool's or a source's hours or money."""
+
+    bound: Percent = Fraction(1, 10)
+
+
 class Preview(Clause):
     """Rules to come: in the months `from` to `until` statements say what would be owed by them, too. They are a file of the project, or a draft."""
 

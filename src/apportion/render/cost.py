@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from apportion.render.sheet import Sheet, Table, sheet_of
-from apportion.reports.cost import Cost
+from apportion.reports.cost import Cost, Share
 from apportion.reports.report import Cell, Column
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
@@ -23,6 +23,8 @@ def cost_sheet(found: Cost) -> Sheet:
     notes = [
         f"{share.period}: {share.status}, {share.why}{share.basis and f'; {share.basis}'}" for share in found.shares
     ]
+    notes += [f"{share.period}: {text}" for share in found.shares for text in share.history]
+    notes += [one.text for one in found.decided]
     for line in found.totals:
         others = -line.credits - line.adjustments
         notes.append(
@@ -92,7 +94,8 @@ def cost_value(found: Cost) -> dict[str, object]:
         "name": found.name,
         "owners": found.owners,
         "status": found.status,
-        "periods": [asdict(share) for share in found.shares],
+        "periods": [share_value(share) for share in found.shares],
+        "decided": [asdict(one) | {"text": one.text} for one in found.decided],
         "totals": [figures(line) for line in found.totals],
         "held": [{"currency": currency, **views.cells()} for currency, views in found.views],
         "attempts": [
@@ -106,3 +109,8 @@ def cost_value(found: Cost) -> dict[str, object]:
             for one in found.attempts
         ],
     }
+
+
+def share_value(share: Share) -> dict[str, object]:
+    """Only what was corrected has a history."""
+    return {name: value for name, value in asdict(share).items() if name != "history" or value}

@@ -7,11 +7,13 @@ from pathlib import Path
 from types import ModuleType
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from apportion.errors import ProjectError
 
 FORMAT = "3"
 NAME = "extract.hyper"
+QUOTE, TICK = '"', "'"
 
 
 def render(tables: Mapping[str, pa.Table]) -> bytes:
@@ -20,8 +22,21 @@ def render(tables: Mapping[str, pa.Table]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / NAME
         process = {"log_dir": folder, "default_database_version": FORMAT}
-        pantab.frames_to_hyper(dict(tables), file, process_params=process)
+        pantab.frames_to_hyper({name: rows.slice(0, 0) for name, rows in tables.items()}, file, process_params=process)
+        parquet = Path(folder) / "rows.parquet"
+        for name, rows in tables.items():
+            pq.write_table(rows, parquet)
+            pantab.frame_from_hyper_query(file, fill(name, parquet), return_type="pyarrow", process_params=process)
         return file.read_bytes()
+
+
+def fill(name: str, parquet: Path) -> str:
+    """Hyper reads Parquet itself, since the writer of pantab cannot write an amount between -0.1 and 0."""
+    return f"INSERT INTO {quoted(name, QUOTE)} SELECT * FROM external({quoted(str(parquet), TICK)})"  # noqa: S608
+
+
+def quoted(text: str, mark: str) -> str:
+    return mark + text.replace(mark, mark * 2) + mark
 
 
 def content_sha256(tables: Mapping[str, pa.Table]) -> str:

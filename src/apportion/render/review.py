@@ -9,7 +9,7 @@ from apportion.render.figures import readable, title_of, visible
 from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.held import places as places_of
 from apportion.reports.report import Cell, Column
-from apportion.reports.review.finding import Drawn, Finding, said_number
+from apportion.reports.review.finding import Drawn, Pattern, said_number
 from apportion.reports.review.profile import COLUMNS as PROFILE
 from apportion.reports.review.review import INDEX, Drafted, Review
 
@@ -111,7 +111,7 @@ def advised(one: Drafted) -> Iterator[str]:
         yield from one.diff.split("\n")
 
 
-def figures(found: Finding) -> Iterator[str]:
+def figures(found: Pattern) -> Iterator[str]:
     """Columns as wide as they need to be, with the chart behind them."""
     table = evidence(found)
     rows, _ = readable(table)
@@ -126,17 +126,17 @@ def figures(found: Finding) -> Iterator[str]:
         yield "   " + "  ".join([first, *others, chart]).rstrip()
 
 
-def figures_table(place: int, found: Finding) -> Table:
+def figures_table(place: int, found: Pattern) -> Table:
     rows = tuple((*row, chart) for row, chart in zip(found.rows, signs(found), strict=True))
     heading = f"{place}. {found.key}: {found.sentence}"
     return Table((*found.columns, Column("chart", "chart")), rows, currency=found.currency, heading=heading)
 
 
-def evidence(found: Finding) -> Table:
+def evidence(found: Pattern) -> Table:
     return Table(found.columns, found.rows, currency=found.currency)
 
 
-def signs(found: Finding) -> list[str]:
+def signs(found: Pattern) -> list[str]:
     """A bar of each row, or a line of blocks; all by the same measure."""
     largest = max((number(one) for row in found.drawn for one in row), default=0.0)
     if found.drawing in ("week", "days"):
@@ -159,7 +159,7 @@ def bar(row: Drawn, largest: float) -> str:
     return drawn
 
 
-def chart(found: Finding) -> Spec:
+def chart(found: Pattern) -> Spec:
     """Vega-Lite in its plainest form, for programs: numbers are texts there, as all of ours are, and it is told to read them."""
     mark, x, y, colour = PLAIN[found.drawing]
     kinds = {"amount": "quantitative"}
@@ -183,7 +183,7 @@ def chart(found: Finding) -> Spec:
     }
 
 
-def spec(found: Finding) -> Spec:
+def spec(found: Pattern) -> Spec:
     """Vega-Lite as pages draw it."""
     names = [str(row[0]) for row in found.rows]
     if found.drawing == "moves":
@@ -193,7 +193,7 @@ def spec(found: Finding) -> Spec:
     return days(found, names) if found.drawing == "days" else bars(found, names)
 
 
-def moves(found: Finding, names: Sequence[str]) -> list[Mapping[str, Any]]:
+def moves(found: Pattern, names: Sequence[str]) -> list[Mapping[str, Any]]:
     return [
         {
             "owner": name, "before": number(before), "after": number(after), "was": said_number(before), "then": said_number(after),
@@ -203,7 +203,7 @@ def moves(found: Finding, names: Sequence[str]) -> list[Mapping[str, Any]]:
     ]  # fmt: skip
 
 
-def cells(found: Finding, names: Sequence[str], keys: tuple[str, str]) -> Iterator[dict[str, Any]]:
+def cells(found: Pattern, names: Sequence[str], keys: tuple[str, str]) -> Iterator[dict[str, Any]]:
     """A value for each number, called by its row and its tick."""
     for name, row in zip(names, found.drawn, strict=True):
         for tick, one in zip(found.ticks, row, strict=True):
@@ -211,7 +211,7 @@ def cells(found: Finding, names: Sequence[str], keys: tuple[str, str]) -> Iterat
             yield {keys[0]: name, keys[1]: tick, "amount": number(one), "shown": shown}
 
 
-def days(found: Finding, names: Sequence[str]) -> Spec:
+def days(found: Pattern, names: Sequence[str]) -> Spec:
     axis = {"labelAngle": 0, "labelOverlap": True, "labelExpr": "slice(datum.label, 5)"}
     scale = {"domain": list(names), "range": list(COLOURS[: len(names)])}
     return {
@@ -226,7 +226,7 @@ def days(found: Finding, names: Sequence[str]) -> Spec:
     }
 
 
-def bars(found: Finding, names: Sequence[str]) -> Spec:
+def bars(found: Pattern, names: Sequence[str]) -> Spec:
     y = {"field": "name", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelLimit": 200}}
     return {
         **base(list(cells(found, names, ("name", "series"))), height=max(50, 28 * len(names))),

@@ -12,6 +12,7 @@ from pathlib import PurePath
 
 from apportion.model.currencies import is_money
 from apportion.model.money import plain
+from apportion.reports.findings import COLUMNS, HEADING, finding_rows
 from apportion.reports.report import Cell, Column, Report
 
 ENDLESS = 10_000
@@ -85,7 +86,8 @@ def report_sheet(report: Report) -> Sheet:
         *([f"ledger head {report.head}"] if report.head else []),
     )
     others = (table for other in report.beside for table in _tables(other, other.title))
-    return Sheet(report.title, (*_tables(report), *others), value, notes)
+    found = (Table(COLUMNS, finding_rows(report.findings), heading=HEADING),) if report.findings else ()
+    return Sheet(report.title, (*_tables(report), *others, *found), value, notes)
 
 
 def _sections(report: Report, whole: str) -> list[dict[str, object]]:

@@ -46,16 +46,29 @@ def render(sheet: Sheet, screen: Screen) -> str:
         if table.heading:
             console.print(Text("\n" + legible(table.heading), style="bold"))
         if table.rows:
-            whole = only(table, visible(table))
+            whole = only(table, [place for place in visible(table) if not table.columns[place].long])
             fitting = narrowed(whole, screen.width)
             left_out |= dict.fromkeys(column.title for column in whole.columns if column not in fitting.columns)
             console.print(grid(fitting, screen.rows))
             console.print(more(len(table.rows), screen.rows), end="")
+            for line in sentences_below(table, screen.rows):
+                console.print(Text(legible(line)))
     notes = rounding(sheet, screen)
     notes += [f"Too narrow here for {', '.join(left_out)}; -o csv and -o json have all columns."] if left_out else []
     for note in (*sheet.notes, *notes):
         console.print(Text("\n".join(map(legible, note.split("\n"))), style="dim" if note in notes else ""))
     return "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
+
+
+def sentences_below(table: Table, most: int | None) -> list[str]:
+    """What a row's `long` columns say: the first after the row's name, each other on a line with its title."""
+    places = [place for place in visible(table) if table.columns[place].long]
+    lines: list[str] = []
+    for row in table.rows[:most] if places else ():
+        first, *others = (place for place in places if row[place])
+        lines.append(f"  {row[0]}: {row[first]}")
+        lines += [f"    {table.columns[place].title}: {row[place]}" for place in others]
+    return lines
 
 
 def narrowed(table: Table, width: int) -> Table:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import pyarrow as pa
 
+from apportion.model.findings import JudgedFinding
 from apportion.model.result import Result
 from apportion.model.rows import MONEY
 
@@ -24,12 +25,16 @@ ARROW = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`name` is the key in JSON and the heading in CSV; `title` is for reading. A `quiet` column leaves the table where it is empty throughout."""
+    """`name` is the key in JSON and the heading in CSV; `title` is for reading. A `quiet` column leaves the table where it is empty throughout.
+
+    A `long` column holds sentences: a terminal prints them below the table, row by row.
+    """
 
     name: str
     title: str
     kind: Kind = "text"
     quiet: bool = False
+    long: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,7 @@ class Report(Result):
     notes: tuple[str, ...] = ()
     more: Mapping[str, object] = field(default_factory=dict)
     beside: tuple["Report", ...] = ()
+    findings: tuple[JudgedFinding, ...] = ()  # of the months, where the report is about how much of them is told
 
     def to_arrow(self) -> pa.Table:
         """All rows as one table, their currency in front."""

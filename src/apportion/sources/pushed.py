@@ -5,22 +5,31 @@ It is no kind of source that reads: a stanza with `kind = "push"` says that such
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from apportion.client.rows import ROWS
+from apportion.client.rows import ROWS, Amounts, UsageRow
 from apportion.errors import InputError, Problem
+from apportion.model.meters import METERS, Meter
+from apportion.model.numbers import parse_fraction
 from apportion.model.rows import TABLES
 from apportion.model.times import Interval
+from apportion.model.unusual import unusual_amounts
+from apportion.sources.clusters import SETTING
+from apportion.sources.settings import stanza
 
 KIND = "push"
 LINES, ARROW = "application/x-ndjson", "application/vnd.apache.arrow.stream"
 SHOWN = 200  # characters of a row that is listed
 PLAIN = (pa.string(), pa.large_string(), pa.null(), pa.map_(pa.string(), pa.string()))
 MOST = 1_000_000  # rows of an Arrow stream, in which many can take no room at all
+LARGEST = 10**18
+BASE = ("allocated_base_units", "used_base_units", "amount_base_units")
+AMOUNTS = {"meter", *BASE, *METERS, *(f"{name}_used" for name in METERS)}
 Given = tuple[str, Any, str]  # where it stands, what was read of it, and how it looks
 
 
@@ -35,19 +44,28 @@ class Welcome:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
+    """`problems` are of rows that were left out, `doubts` of rows that were taken."""
+
     table: pa.Table
     problems: tuple[Problem, ...]
+    doubts: tuple[Problem, ...] = ()
+
+
+def read_cluster(settings: Mapping[str, Any]) -> str:
+    """The cluster that a stanza names, "" for none. It knows no other setting; any other is refused."""
+    return stanza(settings, (SETTING,)).text(SETTING, "")
 
 
 def read_rows(body: bytes, form: str, welcome: Welcome) -> Taken:
-    """Those that can be taken, in the model's schema, and what is wrong with the others."""
+    """Those that can be taken, in the model's schema, what is wrong with the others, and which amounts are hard to believe."""
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     for where, given, looks in lines_of(body) if form == LINES else stream_of(body):
         wrong = given if isinstance(given, str) else take(given, welcome, rows)
         if wrong:
             problems.append(Problem(where, "malformed-row", wrong, looks[:SHOWN]))
-    return Taken(pa.Table.from_pylist(rows, TABLES[welcome.table]), tuple(problems))
+    table = pa.Table.from_pylist(rows, TABLES[welcome.table])
+    return Taken(table, tuple(problems), tuple(unusual_amounts(table, f"push {welcome.table}")))
 
 
 def take(given: Any, welcome: Welcome, rows: list[dict[str, Any]]) -> str:
@@ -63,18 +81,64 @@ def take(given: Any, welcome: Welcome, rows: list[dict[str, Any]]) -> str:
     window = welcome.window
     if window and not window.start_s <= made.start_s <= made.end_s <= window.end_s:
         return "it does not lie in the window of this push"
-    row = {"source": welcome.source, **made.model_dump()}
+    row = {"source": welcome.source, **made.model_dump(exclude=AMOUNTS)}
     if welcome.table == "workloads":
         row["run"] = row["run"] or row["workload"]
     if "labels" in row:
         row["labels"] = list(row["labels"].items())
-    rows.append(row)
+    try:
+        rows += [row | part for part in amounts_of(made)] if isinstance(made, Amounts) else [row]
+    except InputError as error:
+        return error.message
     return ""
 
 
+def amounts_of(row: Amounts) -> list[dict[str, Any]]:
+    """A part for each meter that the row names: `meter`, and `allocated` and `used`, or `amount`."""
+    given = {name: value for name, value in row.model_dump(include=AMOUNTS).items() if value is not None}
+    natural = [meter for meter in METERS.values() if meter.name in given or f"{meter.name}_used" in given]
+    based = [name for name in ("meter", *BASE) if name in given]
+    if natural and based:
+        raise refuse_row(f"it has {natural[0].name} in natural units and {based[0]} beside it: state each amount once")
+    if natural:
+        return [in_base_units(meter, given, row) for meter in natural]
+    if "meter" not in given or len(based) < 2:
+        raise refuse_row('it states no amount: write "gpu": 4 for 4 GPUs, "cpu": 16 for 16 cores and so on')
+    if not isinstance(row, UsageRow):
+        return [{"meter": given["meter"], "amount": given["amount_base_units"]}]
+    return [{"meter": given["meter"], "allocated": given.get(BASE[0]), "used": given.get(BASE[1])}]
+
+
+def in_base_units(meter: Meter, given: dict[str, Any], row: Amounts) -> dict[str, Any]:
+    held, used = (whole_units(meter, name, given) for name in (meter.name, f"{meter.name}_used"))
+    return {"meter": meter.name} | (
+        {"allocated": held, "used": used} if isinstance(row, UsageRow) else {"amount": held}
+    )
+
+
+def whole_units(meter: Meter, name: str, given: dict[str, Any]) -> int | None:
+    """The nearest whole base units; a binary number is taken at its shortest text."""
+    if name not in given:
+        return None
+    value = given[name]
+    try:
+        amount = parse_fraction(str(value) if isinstance(value, float) else value)
+    except InputError as error:
+        hint = "; the name of the node belongs into resource" if meter.name == "node" else ""
+        raise refuse_row(f"{name} is {value!r}, which is no number of {meter.unit}{hint}") from error
+    units = round(Fraction(amount * meter.base))
+    if amount < 0 or units > LARGEST or (amount and not units):
+        raise refuse_row(f"{name} cannot be {value} {meter.unit}")
+    return units
+
+
+def refuse_row(message: str) -> InputError:
+    return InputError("malformed-row", message)
+
+
 def said(one: Mapping[str, Any]) -> str:
-    place = ".".join(str(part) for part in one["loc"])
-    return f"{place}: {one['msg']}" if place else str(one["msg"])
+    place, message = ".".join(str(part) for part in one["loc"]), str(one["msg"]).removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
 
 
 def lines_of(body: bytes) -> Iterator[Given]:

@@ -9,6 +9,7 @@ from apportion.errors import ProjectError
 
 COMMON = ("name", "kind", "path")
 MOST = 10_000_000
+TOLD, COUNTED = "tell", "count"  # what is done about rows that look like repeats, beside counting them
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:

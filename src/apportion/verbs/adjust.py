@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.books.chain import canonical
-from apportion.books.shapes import CREDIT, Transfer
+from apportion.books.shapes import AMOUNT, CREDIT, Transfer
 from apportion.errors import ProjectError
 from apportion.model.currencies import is_money
 from apportion.model.money import plain
@@ -83,6 +83,9 @@ def adjust(project: Project, period: Period | str, wish: Wish) -> Adjusted:
         why=wish.why,
         approver=wish.approver,
         reference=wish.reference,
+        extent=AMOUNT,
+        bill=wish.bill,
+        pool=wish.pool,
     )
     postings = credit_rows(desk, places_of(rows, owner, desk), made)
     posted = project.books.transfer(made, run_of(desk, made, CREDIT, postings))

@@ -71,7 +71,8 @@ def once_table(made: Adjustments, called: Called = str) -> Table:
     """`called`: what an owner is called before those who look."""
     rows = tuple(
         (
-            run.period, run.kind, shown(one.amount, one.currency), called(one.owner), called(one.other), one.why,
+            run.period, run.kind, shown(one.amount, one.currency), called(one.owner), called(one.other),
+            f"{one.why} (follows {one.follows})" if one.follows else one.why,
             one.approver or None, one.reference or None, str(one.dispute) if one.dispute else None,
         )
         for one, run in ((decided.transfer, decided.run) for decided in made.once)

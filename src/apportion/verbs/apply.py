@@ -1,24 +1,28 @@
 """Post a plan that was shown: its differences to what is posted, in one transaction. Refused if anything moved since the plan."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from apportion.books.shapes import Run, StoredPlan
 from apportion.engine.charges import charges_of
 from apportion.engine.plan import Plan
 from apportion.errors import BooksError, require_equal
+from apportion.model.findings import JudgedFinding
 from apportion.model.result import Result
-from apportion.model.rows import POSTING_KEY, POSTINGS
 from apportion.model.times import Period
+from apportion.render.findings import findings_tables
 from apportion.render.sheet import Sheet, sheet_of
+from apportion.reports.findings import findings_value
 from apportion.reports.words import counted
 from apportion.verbs.agreement import policy_for
 from apportion.verbs.correct import correction
 from apportion.verbs.corrections import runs_of
-from apportion.verbs.plan import compute
+from apportion.verbs.decisions import following
+from apportion.verbs.difference import difference
+from apportion.verbs.findings import month_findings, refuse_standing
+from apportion.verbs.plan import compute, decisions_after
 from apportion.verbs.project import Project
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import Pins, known_month, pins_of, policy_of_month
@@ -26,7 +30,10 @@ from apportion.verbs.world import Pins, known_month, pins_of, policy_of_month
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Applied(Result):
-    """`posted` is False where there was nothing left to post. `booked` is the month that holds the entries: another one where the month is closed."""
+    """`posted` is False where there was nothing left to post. `booked` is the month that holds the entries: another one where the month is closed.
+
+    `followed` says which decisions moved another amount.
+    """
 
     period: str
     booked: str
@@ -35,6 +42,8 @@ class Applied(Result):
     entries: int
     head: str
     digest: str
+    followed: tuple[str, ...] = ()
+    findings: tuple[JudgedFinding, ...] = ()
 
 
 def apply(
@@ -46,8 +55,10 @@ def apply(
 ) -> Applied:
     """Post the plan that was shown: the differences to what is posted. Refused if inputs, policy or ledger moved since.
 
+    Refused, too, while findings touch more than the policy's bound and nobody let them stand (`accept`).
     `run_id` is your own name for the run, which posts once.
     `made` is the plan where the caller has just computed it; otherwise it is computed again from what it was pinned to.
+    What people decided of the month follows; refused where an amount is larger than what is left (`lower` takes it down to that).
     """
     period = known_month(project, period)
     plan = project.books.load_plan(str(period))
@@ -58,11 +69,16 @@ def apply(
             hint=f"run `apportion plan --period {period}` and look at it first",
         )
     done = posted_already(project, plan, run_id)
-    if done is not None:
+    if done is not None and run_id is not None:
         return done
     refuse_moved(project, plan, period)
+    if done is not None:
+        return done
     made = made or recompute(project, period, plan, step)
     require_equal(f"the plan of {period}, computed again", plan.digest, made.digest)
+    policy = policy_for(project, period)
+    judged = month_findings(project, policy, period, made.findings)
+    refuse_standing(judged, period)
     step(f"posting {period}", 0, 0)
     late = difference(plan.postings, project.books.believed(plan.period))
     if project.books.closed_by(plan.period) is None:
@@ -70,9 +86,13 @@ def apply(
     elif late.num_rows:
         run = correction(project, plan, late, run_id)
     else:
-        return nothing_left(project, plan, "")
-    posted = project.books.post(run)
-    return Applied(plan.period, run.period, posted.run_id, posted.posted, posted.entries, posted.head, plan.digest)
+        return replace(nothing_left(project, plan, ""), findings=judged)
+    found = decisions_after(project, made, policy, step) if late.num_rows else []
+    posted = project.books.post(run, following(project, period, found, run.run_id))
+    told = tuple(one.text for one in found) if posted.posted else ()
+    return Applied(
+        plan.period, run.period, posted.run_id, posted.posted, posted.entries, posted.head, plan.digest, told, judged
+    )
 
 
 def whole_run(plan: StoredPlan, postings: pa.Table, made: Plan, run_id: str | None) -> Run:
@@ -139,16 +159,6 @@ def recompute(project: Project, period: Period, plan: StoredPlan, step: Step) ->
     return compute(project, period, policy_for(project, period), pins, step).plan
 
 
-def difference(planned: pa.Table, posted: pa.Table) -> pa.Table:
-    """What must be added to `posted` to make it `planned`; zero rows are left out."""
-    columns = [*POSTING_KEY, "amount"]
-    taken = posted.select(columns).set_column(len(POSTING_KEY), POSTINGS.field("amount"), pc.negate(posted["amount"]))
-    both = pa.concat_tables([planned.select(columns).cast(POSTINGS), taken.cast(POSTINGS)])
-    summed = both.group_by(list(POSTING_KEY)).aggregate([("amount", "sum")]).rename_columns(columns).cast(POSTINGS)
-    kept = summed.filter(pc.not_equal(summed["amount"], pa.scalar(0, POSTINGS.field("amount").type)))
-    return kept.sort_by([(key, "ascending") for key in POSTING_KEY])
-
-
 def said(one: Applied) -> str:
     entries = counted(one.entries, "entry", "entries")
     if not one.posted:
@@ -158,6 +168,15 @@ def said(one: Applied) -> str:
     return f"{one.period} is closed: posted {entries} as a correction of it in {one.booked}."
 
 
+def notes_of(one: Applied) -> tuple[str, ...]:
+    return tuple(f"follows: {text}" for text in one.followed)
+
+
 @sheet_of.register
 def applied_sheet(one: Applied) -> Sheet:
-    return Sheet(said(one), value=one, notes=(f"ledger head {one.head}",))
+    value = {
+        **{field.name: getattr(one, field.name) for field in fields(one)},
+        "findings": findings_value(one.findings),
+    }
+    notes = (*notes_of(one), f"ledger head {one.head}")
+    return Sheet(said(one), findings_tables(one.findings), value, notes)

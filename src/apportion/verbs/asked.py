@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from apportion.errors import ProjectError
-from apportion.model.times import Period
-from apportion.verbs.periods import asked, today
+from apportion.model.times import Period, instant_text
+from apportion.verbs.periods import asked, label, today
 from apportion.verbs.project import Project
 
 Months = Sequence[Period] | Period | str | None
@@ -34,6 +34,23 @@ def current_month(project: Project, period: Period | str | None) -> Period:
 
 def posted(project: Project) -> set[str]:
     return {run.period for run in project.books.runs()}
+
+
+def nothing_posted(project: Project, periods: Sequence[Period], until_s: int | None = None) -> ProjectError:
+    """Why months have no figures: they were never posted, were posted later than the moment asked about, or came to nothing."""
+    runs, wanted, months = project.books.runs(), {str(period) for period in periods}, label(list(periods))
+    then = [run for run in runs if until_s is None or run.posted_s <= until_s]
+    others = sorted({run.period for run in then if run.entries})
+    also = f"; posted{'' if until_s is None else ' by then'}: {', '.join(others)}" if others else ""
+    first_s = min((run.posted_s for run in runs if run.period in wanted), default=None)
+    if first_s is None:
+        again = f"run `apportion plan --period {periods[0]}` and `apportion apply --period {periods[0]}`"
+        return ProjectError("nothing-posted", f"nothing is posted for {months}", hint=again + also)
+    if until_s is not None and first_s > until_s:
+        message = f"nothing was posted for {months} by {instant_text(until_s)}; its first posting is of {instant_text(first_s)}"
+        return ProjectError("nothing-posted", message, hint=f"ask as of a later day, or of none{also}")
+    hint = f"`apportion ledger --period {periods[0]}` shows what was posted, `apportion plan --period {periods[0]}` what would be now"
+    return ProjectError("nothing-posted", f"{months} is posted, and its entries come to nothing", hint=hint + also)
 
 
 def single(period: Period | str | None, known: Iterable[str], hint: str) -> Period:

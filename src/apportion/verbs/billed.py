@@ -15,7 +15,7 @@ from apportion.reports.words import apart, counted, shown
 from apportion.verbs.agreement import policy_of_version
 from apportion.verbs.project import Project
 from apportion.verbs.reconcile import bills_counted, dressed
-from apportion.verbs.soundness import BAD, Finding
+from apportion.verbs.soundness import BAD, CheckLine
 from apportion.verbs.world import bill_lines, pins_of_run
 
 LISTED = "rate card "  # such a bill is a price list: no vendor's line says what it comes to
@@ -82,9 +82,9 @@ def by_bill(rows: pa.Table) -> Sums:
     return {(bill, unit): amount for (bill, unit), amount in grouped(rows, ("bill", "currency")).items()}
 
 
-def bill_findings(project: Project, period: Period) -> Iterator[Finding]:
+def bill_findings(project: Project, period: Period) -> Iterator[CheckLine]:
     """Nothing where everything agrees."""
     found = [one for one in billed(project, period) if one.difference]
     if found:
         text = f"{counted(len(found), 'bill')} of {period} not posted as they say; {found[0].bill}: {found[0].text}"
-        yield Finding(BAD, "bills", text, f"apportion verify, then apportion report reconcile --period {period}")
+        yield CheckLine(BAD, "bills", text, f"apportion verify, then apportion report reconcile --period {period}")

@@ -6,9 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.label_sets import rows_named
 from apportion.model.kinds import Codes, kinds, summed
 from apportion.model.rows import MONEY, TEXT, table
 from apportion.model.times import Period
+from apportion.verbs.job_clusters import cluster_names
 from apportion.verbs.project import Project
 from apportion.verbs.stating.working import mapped
 
@@ -26,15 +28,20 @@ def charged_runs(project: Project, period: Period, bills: Mapping[str, str], sna
     if not len(rows) or not bills:
         return RUNS.empty_table()
     rows = rows.append_column("currency", mapped(rows["bill"], bills))
-    joined = rows.join(runs_of(project, rows["workload"]), "workload")
+    joined = rows.join(runs_of(project, rows["workload"], period), "workload")
     keys = ["run", "name", *OWNER, "currency"]
     return summed(joined, keys, ("amount", "waste")).select(RUNS.names).cast(RUNS)
 
 
-def runs_of(project: Project, workloads: pa.ChunkedArray) -> pa.Table:
-    """Workload, run and name, once each."""
-    known = project.books.scan("workloads", columns=["workload", "run", "name", "source"])
-    return told(known.filter(pc.is_in(known["workload"], pc.unique(workloads))))  # quicker than where it is read
+def runs_of(project: Project, workloads: pa.ChunkedArray, period: Period | None = None) -> pa.Table:
+    """Workload, run and name, once each; `period` where they were charged, if it was one."""
+    known = project.books.scan("workloads", columns=["workload", "run", "name", "source", "label_set"])
+    runs = told(rows_named(known, workloads))  # quicker than where it is read
+    names = cluster_names(project, period)
+    if not names:
+        return runs
+    pairs = zip(runs["workload"].to_pylist(), runs["run"].to_pylist(), strict=True)
+    return runs.set_column(1, "run", pa.array([names.get(workload, run) for workload, run in pairs], TEXT))
 
 
 def told(known: pa.Table) -> pa.Table:

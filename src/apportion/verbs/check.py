@@ -1,18 +1,20 @@
 """Is it sound and fresh? Settings, policy, sources, and how much of the bill has an owner, in money. Every failing line says what mends it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from zoneinfo import ZoneInfo
+from typing import Any
 
-from apportion.engine.backend import whole_quotient as divide
 from apportion.errors import ApportionError, Problem
+from apportion.model.findings import JudgedFinding
 from apportion.model.numbers import parse_decimal
 from apportion.model.result import Result
-from apportion.model.times import Period, instant_text
+from apportion.model.times import Period
+from apportion.render.findings import findings_tables
 from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.coverage import coverage
+from apportion.reports.findings import findings_value
 from apportion.reports.quotas import figure
 from apportion.reports.report import Column, Record, Report
 from apportion.reports.sums import total
@@ -20,18 +22,23 @@ from apportion.reports.words import counted
 from apportion.verbs.agreement import policy_for, short
 from apportion.verbs.billed import bill_findings
 from apportion.verbs.brought import Brought, brought
+from apportion.verbs.findings import divide_problems, month_findings, other_findings, with_lost
+from apportion.verbs.findings import source_findings as delivery_findings
 from apportion.verbs.gaps import Gap, gaps_of
 from apportion.verbs.nodes import node_findings
 from apportion.verbs.notify import telling_findings
 from apportion.verbs.overcommitted import overcommitted
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed, compute
+from apportion.verbs.plan_notes import bound_notes, undeclared_owners
 from apportion.verbs.preview import preview_findings
 from apportion.verbs.project import Project
 from apportion.verbs.quota import quotas
+from apportion.verbs.redelivery import Redelivery, redeliveries
 from apportion.verbs.report import posted_periods
 from apportion.verbs.settings import FILE
-from apportion.verbs.soundness import BAD, GOOD, NOTE, Finding, source_findings
+from apportion.verbs.silent import silent_days
+from apportion.verbs.soundness import BAD, GOOD, NOTE, CheckLine, source_findings
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.waiting import waiting
 from apportion.verbs.world import known_periods, pins_of
@@ -41,16 +48,27 @@ REMEDIES = {"estimated": "see why nothing was measured then; ingest again once i
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Checked(Result):
-    findings: tuple[Finding, ...]
+    """`checks` are what was looked at; `findings` those of the month. `others` are the findings of other open months."""
+
+    checks: tuple[CheckLine, ...]
     period: str
     coverage: Report | None
     gaps: tuple[Gap, ...]
     problems: tuple[Problem, ...]
     sources: tuple[Brought, ...] = ()
+    again: tuple[Redelivery, ...] = ()
+    findings: tuple[JudgedFinding, ...] = ()
+    others: tuple[JudgedFinding, ...] = ()
 
     @property
     def sound(self) -> bool:
-        return all(finding.status != BAD for finding in self.findings)
+        """Nothing to mend, and no finding stands but those that somebody accepted."""
+        return not self.wrong and all(one.acceptance for one in (*self.findings, *self.others))
+
+    @property
+    def wrong(self) -> bool:
+        """Something to mend before the month, or another open one, can be posted."""
+        return any(one.status == BAD for one in self.checks) or any(one.stops for one in (*self.findings, *self.others))
 
 
 def check(project: Project, period: Period | str | None = None, step: Step = silent) -> Checked:
@@ -58,72 +76,115 @@ def check(project: Project, period: Period | str | None = None, step: Step = sil
 
     Goes on after a failure, so that one run names everything.
     """
-    findings = [settings_finding(project)]
-    findings += guarded(lambda: policy_findings(project), "policy")
+    checks = [settings_finding(project)]
+    checks += guarded(lambda: policy_findings(project), "policy")
     for source in project.sources:
         step(f"reading {source.name}", 0, 0)
-        findings += guarded(lambda source=source: source_findings(project, source), f"source {source.name}")  # type: ignore[misc]  # bound per turn
+        checks += guarded(lambda source=source: source_findings(project, source), f"source {source.name}")  # type: ignore[misc]  # bound per turn
+    checks += unnamed_findings(project)
+    again = redeliveries(project)
+    checks += again_findings(again)
     problems = tuple(project.books.problems())
-    findings += problem_findings(problems)
-    findings += guarded(lambda: telling_findings(project), "notify")
+    checks += problem_notes(one.problem for one in divide_problems(project)[1])
+    checks += guarded(lambda: telling_findings(project), "notify")
     computed = None
     month = newest(project, period)
-    findings += guarded(lambda: preview_findings(project, month), "preview") if project_policy(project) else []
+    checks += guarded(lambda: preview_findings(project, month), "preview") if project_policy(project) else []
     if month is not None and project_policy(project):
         try:
             computed = compute(project, month, policy_for(project, month), pins_of(project), step)
         except ApportionError as error:
-            findings.append(finding_of(error, f"plan of {month}"))
-    findings += guarded(lambda: waiting_findings(project, step), "corrections")
-    findings += guarded(lambda: quota_findings(project, month), "quotas") if project_policy(project) else []
+            checks.append(finding_of(error, f"plan of {month}"))
+    checks += guarded(lambda: waiting_findings(project, step), "corrections")
+    checks += guarded(lambda: quota_findings(project, month), "quotas") if project_policy(project) else []
     if month is not None:
-        findings += guarded(lambda: bill_findings(project, month), "bills")
+        checks += guarded(lambda: bill_findings(project, month), "bills")
     report = coverage_of(computed) if computed else None
     gaps = gaps_of(computed) if computed else ()
+    found, others = month_and_others(project, month, computed)
+    report = with_lost(report, found) if report else None
     if report and computed:
-        findings += coverage_findings(report, gaps, computed)
-        findings += node_findings(computed)
+        checks += coverage_findings(report, gaps, computed)
+        checks += node_findings(computed)
+        checks += noted_findings(computed)
         problems += computed.plan.problems
-    return Checked(tuple(findings), str(month or ""), report, gaps, problems, brought(project))
+    return Checked(tuple(checks), str(month or ""), report, gaps, problems, brought(project), again, found, others)
 
 
-def guarded(look: Callable[[], Iterator[Finding]], what: str) -> list[Finding]:
+Judged = tuple[JudgedFinding, ...]
+
+
+def month_and_others(project: Project, month: Period | None, computed: Computed | None) -> tuple[Judged, Judged]:
+    """The findings of the month that is looked at, and those of the other open months."""
+    if not project_policy(project):
+        return (), ()
+    if month is None:
+        every = project.books.deliveries()
+        found = [source_findings_of(project, name, every) for name in sorted({row["source"] for row in every})]
+        return tuple(one for some in found for one in some), ()
+    policy = computed.world.policy if computed else project.policy
+    met = computed.plan.findings if computed else ()
+    return month_findings(project, policy, month, met), other_findings(project, policy, month)
+
+
+def source_findings_of(project: Project, source: str, deliveries: list[dict[str, Any]]) -> Judged:
+    return delivery_findings(project, source, (row["delivery_id"] for row in deliveries if row["source"] == source))
+
+
+def guarded(look: Callable[[], Iterator[CheckLine]], what: str) -> list[CheckLine]:
     try:
         return list(look())
     except ApportionError as error:
         return [finding_of(error, what)]
 
 
-def finding_of(error: ApportionError, what: str) -> Finding:
+def finding_of(error: ApportionError, what: str) -> CheckLine:
     where = f" ({error.where})" if error.where else ""
-    return Finding(BAD, what, f"{error.message}{where} [{error.code}]", error.hint)
+    return CheckLine(BAD, what, f"{error.message}{where} [{error.code}]", error.hint)
 
 
-def settings_finding(project: Project) -> Finding:
+def settings_finding(project: Project) -> CheckLine:
     names = ", ".join(source.name for source in project.sources)
     if not names:
-        return Finding(NOTE, FILE, "names no source yet", "add a [[sources]] stanza; the commented ones show how")
-    return Finding(GOOD, FILE, f"sources: {names}")
+        return CheckLine(NOTE, FILE, "names no source yet", "add a [[sources]] stanza; the commented ones show how")
+    return CheckLine(GOOD, FILE, f"sources: {names}")
 
 
-def policy_findings(project: Project) -> Iterator[Finding]:
+def policy_findings(project: Project) -> Iterator[CheckLine]:
     policy = project.policy
-    yield Finding(
+    yield CheckLine(
         GOOD,
         "policy",
         f"{short(policy)} in {policy.file}, in force from {policy.effective}: {counted(len(policy.pools), 'pool')}",
     )
     for warning in policy.warnings:
-        yield Finding(NOTE, "policy", warning, f"edit {policy.file}, or leave it if it is meant")
+        yield CheckLine(NOTE, "policy", warning, f"edit {policy.file}, or leave it if it is meant")
 
 
-def waiting_findings(project: Project, step: Step) -> Iterator[Finding]:
+def unnamed_findings(project: Project) -> Iterator[CheckLine]:
+    """Sources of which the books have rows that still count, and apportion.toml has no stanza."""
+    named = {source.name for source in project.sources}
+    counting = (row for row in project.books.deliveries() if row["superseded_by"] is None and any(row["rows"].values()))
+    for name, count in sorted(Counter(row["source"] for row in counting if row["source"] not in named).items()):
+        text = f"{FILE} has no such source, and {counted(count, 'delivery', 'deliveries')} of it still {'counts' if count == 1 else 'count'}"
+        yield CheckLine(NOTE, f"source {name}", text, "name it again, or leave it if it is meant")
+
+
+def again_findings(again: tuple[Redelivery, ...]) -> Iterator[CheckLine]:
+    """By source, how many deliveries an earlier release took in by other rules."""
+    for source, count in Counter(one.source for one in again).items():
+        first = next(one for one in again if one.source == source)
+        text = f"{source}: {counted(count, 'delivery', 'deliveries')} to ingest again, the first {first.delivery_id} ({first.why})"
+        yield CheckLine(NOTE, "deliveries", text, first.command)
+
+
+def waiting_findings(project: Project, step: Step) -> Iterator[CheckLine]:
     """Closed months that what was delivered since would change."""
     for one in waiting(project, step):
-        yield Finding(NOTE, "corrections", one.text, one.fix())
+        yield CheckLine(NOTE, "corrections", one.text, one.fix())
 
 
-def quota_findings(project: Project, month: Period | None) -> Iterator[Finding]:
+def quota_findings(project: Project, month: Period | None) -> Iterator[CheckLine]:
     """Quotas below what is used already. They hold all the same: nothing fits in them until the next window."""
     if month is None or str(month) not in posted_periods(project):
         return
@@ -133,7 +194,7 @@ def quota_findings(project: Project, month: Period | None) -> Iterator[Finding]:
                 f"{one.limit.owner}: {figure(one.used)} of {figure(one.size)} {one.limit.unit} are used in {one.window}"
             )
             hint = "raise it, let others lend some (apportion quota lend), or leave it: nothing fits until the next one"
-            yield Finding(NOTE, "quotas", f"{what}, more than the quota", hint)
+            yield CheckLine(NOTE, "quotas", f"{what}, more than the quota", hint)
 
 
 def project_policy(project: Project) -> bool:
@@ -143,14 +204,15 @@ def project_policy(project: Project) -> bool:
         return False
 
 
-def problem_findings(problems: tuple[Problem, ...]) -> Iterator[Finding]:
-    """By code, with the money that the rows carried."""
+def problem_notes(noted: Iterable[Problem]) -> Iterator[CheckLine]:
+    """Problems that are no findings, by code, with the money that the rows carried."""
+    problems = tuple(noted)
     counts = Counter(problem.code for problem in problems)
     for code, count in sorted(counts.items()):
         money = total(money_of(problem) for problem in problems if problem.code == code)
         carried = f" with {money.normalize():f} of money" if money else ""
         first = next(problem for problem in problems if problem.code == code)
-        yield Finding(
+        yield CheckLine(
             NOTE,
             "problems",
             f"{counted(count, 'row')} [{code}]{carried}; the first: {first.where}: {first.message}",
@@ -179,14 +241,23 @@ def coverage_of(computed: Computed) -> Report:
     )
 
 
-def coverage_findings(report: Report, gaps: tuple[Gap, ...], computed: Computed) -> Iterator[Finding]:
-    yield Finding(NOTE if gaps else GOOD, "coverage", report.title, gaps[0].fix if gaps else "")
+def noted_findings(computed: Computed) -> Iterator[CheckLine]:
+    """What no figure shows by itself."""
+    policy, made = computed.world.policy, computed.plan
+    for text in undeclared_owners(policy, made.postings):
+        yield CheckLine(NOTE, "teams", text, f"name them under teams in {policy.file}, or mend their labels")
+    for text in bound_notes(policy, made.bills):
+        yield CheckLine(NOTE, "policy", text, "add an `fx` table, or leave it if it is meant")
+
+
+def coverage_findings(report: Report, gaps: tuple[Gap, ...], computed: Computed) -> Iterator[CheckLine]:
+    yield CheckLine(NOTE if gaps else GOOD, "coverage", report.title, gaps[0].fix if gaps else "")
     for day in silent_days(computed):
-        yield Finding(
+        yield CheckLine(
             NOTE, "usage", day, "see whether the source delivered those days; apportion ingest reads them again"
         )
     for board in overcommitted(computed):
-        yield Finding(
+        yield CheckLine(
             NOTE,
             "capacity",
             board,
@@ -194,39 +265,18 @@ def coverage_findings(report: Report, gaps: tuple[Gap, ...], computed: Computed)
         )
 
 
-def silent_days(computed: Computed) -> Iterator[str]:
-    """Days of the period on which nothing started, per source: often a file that never came."""
-    zone = ZoneInfo(computed.world.policy.time_zone)
-    usage, interval = computed.world.usage, computed.world.period.interval(zone)
-    if not hasattr(usage, "to_pyarrow"):
-        usage = computed.plan.trace.setting.backend.lend(usage)
-    days = range(interval.start_s, interval.end_s, 86_400)
-    started = usage.filter(usage.start_s >= interval.start_s, usage.start_s < interval.end_s)
-    rows = (
-        started.select("source", day=divide(started.start_s - interval.start_s, 86_400))
-        .distinct()
-        .to_pyarrow()
-        .to_pylist()
-    )
-    for source in sorted({row["source"] for row in rows}):
-        seen = {row["day"] for row in rows if row["source"] == source}
-        missing = [instant_text(second)[:10] for number, second in enumerate(days) if number not in seen]
-        if missing and len(missing) < len(days):
-            shown = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
-            yield f"{source}: nothing starts on {counted(len(missing), 'day')}: {shown}"
-
-
 @sheet_of.register
 def check_sheet(done: Checked) -> Sheet:
-    wrong = sum(finding.status == "wrong" for finding in done.findings)
-    title = f"{counted(wrong, 'thing')} to mend." if wrong else "Settings, policy and sources are sound."
+    title = check_title(done)
     columns = (
         Column("status", ""),
         Column("what", "what"),
         Column("text", "finding"),
         Column("fix", "to mend it", quiet=True),
     )
-    tables = [Table(columns, tuple((one.status, one.what, one.text, one.fix) for one in done.findings))]
+    tables = [Table(columns, tuple((one.status, one.what, one.text, one.fix) for one in done.checks))]
+    tables += findings_tables(done.findings)
+    tables += findings_tables(done.others, "Findings of other open months")
     if done.coverage:
         tables += [
             Table(
@@ -240,10 +290,14 @@ def check_sheet(done: Checked) -> Sheet:
         ]
     for currency in sorted({gap.currency for gap in done.gaps}):
         tables.append(gap_table(done, currency))
+    if done.again:
+        tables.append(again_table(done.again))
     value = {
         "sound": done.sound,
         "period": done.period,
-        "findings": done.findings,
+        "checks": done.checks,
+        "findings": findings_value(done.findings),
+        "others": findings_value(done.others),
         "coverage": [
             {"currency": part.currency, "bill": part.bill, "rows": rows_of(done, part.rows)}
             for part in done.coverage.sections
@@ -253,8 +307,26 @@ def check_sheet(done: Checked) -> Sheet:
         "gaps": done.gaps,
         "problems": done.problems,
         "sources": done.sources,
+        "again": done.again,
     }
     return Sheet(title, tuple(tables), value)
+
+
+def check_title(done: Checked) -> str:
+    wrong = sum(one.status == BAD for one in done.checks)
+    standing = sum(one.acceptance is None for one in (*done.findings, *done.others))
+    accepted = len(done.findings) + len(done.others) - standing
+    parts = [f"{counted(wrong, 'thing')} to mend"] if wrong else []
+    parts += [f"{counted(standing, 'finding')} to act on"] if standing else []
+    said = f" {counted(accepted, 'finding')} {'was' if accepted == 1 else 'were'} accepted." if accepted else ""
+    return (f"{', '.join(parts)}." if parts else "Settings, policy and sources are sound.") + said
+
+
+def again_table(again: tuple[Redelivery, ...]) -> Table:
+    names = ("source", "start", "end", "delivery_id", "why", "command")
+    columns = tuple(Column(name, name.replace("_id", "")) for name in names)
+    rows = tuple(tuple(getattr(one, name) for name in names) for one in again)
+    return Table(columns, rows, heading="Deliveries to ingest again: taken in by the rules of an earlier release")
 
 
 def gap_table(done: Checked, currency: str) -> Table:

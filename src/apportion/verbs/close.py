@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from apportion.books.shapes import PLAN, Beside, Close, Closed, StoredRun
 from apportion.engine.minor import minor_units
 from apportion.errors import BooksError
+from apportion.model.findings import JudgedFinding
 from apportion.model.result import Result
 from apportion.model.times import Period
 from apportion.verbs.agreement import keep, policy_for
 from apportion.verbs.closing import Look, looks
+from apportion.verbs.findings import planned_findings, refuse_standing
 from apportion.verbs.notify import enrol
 from apportion.verbs.periods import as_period
 from apportion.verbs.preview import upcoming
@@ -26,6 +28,7 @@ class Outcome(Result):
     looks: tuple[Look, ...]
     closed: Closed | None
     again: bool = False  # it was closed before
+    findings: tuple[JudgedFinding, ...] = ()
 
     @property
     def against(self) -> tuple[Look, ...]:
@@ -42,7 +45,8 @@ def next_to_close(project: Project) -> set[str]:
 def close(project: Project, period: Period | str, override: str = "", step: Step = silent) -> Outcome:
     """Close a month, after checks: from then on nothing is posted in it.
 
-    `override` is the reason for closing although some look says no; it is kept with the close.
+    `override` is the reason for closing although some look says no; it is kept with the close. Findings above the policy's bound are no look
+    that can be overridden: `accept` lets them stand.
     """
     period = as_period(period)
     known = project.books.closed(str(period))
@@ -53,10 +57,12 @@ def close(project: Project, period: Period | str, override: str = "", step: Step
         raise BooksError(
             "nothing-posted", f"nothing is posted in {period}", hint=f"apportion plan --period {period}, then apply"
         )
+    findings = planned_findings(project, policy_for(project, period), period)
     head = project.books.head()
-    found = tuple(looks(project, period, step))
+    found = tuple(looks(project, period, step, findings))
     if not override and not all(look.good for look in found):
-        return Outcome(str(period), found, None)
+        return Outcome(str(period), found, None, findings=findings)
+    refuse_standing(findings, period, "close")
     enrol(project)
     step(f"closing {period}", 0, 0)
     minor = minor_units(project.books.posted(str(period)))
@@ -71,7 +77,7 @@ def close(project: Project, period: Period | str, override: str = "", step: Step
         documents=documents(project, period, step, beside),
         beside=Beside(beside.policy.version, beside.policy.text) if beside and beside.policy else None,
     )
-    return Outcome(str(period), found, project.books.close_period(closing))
+    return Outcome(str(period), found, project.books.close_period(closing), findings=findings)
 
 
 def posted_with(project: Project, period: Period, runs: Sequence[StoredRun]) -> str:

@@ -1,7 +1,7 @@
 """What is looked at before a month is closed. Each look is a sentence, and says what mends it where it says no."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -13,23 +13,26 @@ import pyarrow.compute as pc
 from apportion.books.shapes import OPEN
 from apportion.errors import ProjectError
 from apportion.model.currencies import is_money
+from apportion.model.findings import JudgedFinding
 from apportion.model.rows import SYSTEM_OWNERS, UNALLOCATED
 from apportion.model.times import Period, day_start
 from apportion.policy.document import Policy
 from apportion.policy.rules import Closing
+from apportion.reports.findings import finding_text
 from apportion.reports.report import Cell, Report
 from apportion.reports.sums import grouped, share_of, total
 from apportion.reports.words import counted, percent, shown
 from apportion.verbs.agreement import policy_for
-from apportion.verbs.check import silent_days
 from apportion.verbs.months import closable_from
 from apportion.verbs.plan import Computed, beside_record, compute
 from apportion.verbs.preview import NO_BILL, trouble_in, upcoming
 from apportion.verbs.project import Project
 from apportion.verbs.reconcile import reconciled
+from apportion.verbs.silent import silent_days
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import pins_of
 
+FOUND = "findings"
 Sums = Mapping[tuple[str, ...], Decimal]
 
 
@@ -41,11 +44,15 @@ class Look:
     fix: str = ""
 
 
-def looks(project: Project, period: Period, step: Step = silent) -> Iterator[Look]:
+def looks(
+    project: Project, period: Period, step: Step = silent, findings: Iterable[JudgedFinding] = ()
+) -> Iterator[Look]:
+    """`findings` are those of the month, after what was accepted."""
     policy = policy_for(project, period)
     rules = policy.close or Closing()
     yield over(policy, period)
     yield in_order(project, period)
+    yield found_nothing(findings, period)
     yield from evidenced(project, policy, period, step)
     mine = project.books.posted(str(period))
     yield from owned(mine, rules, period)
@@ -68,6 +75,14 @@ def evidenced(project: Project, policy: Policy, period: Period, step: Step) -> I
     step("reconciling", 0, 0)
     yield from bills(reconciled(project, period), period)
     yield covered(computed)
+
+
+def found_nothing(findings: Iterable[JudgedFinding], period: Period) -> Look:
+    """Findings above the policy's bound that nobody accepted."""
+    standing = [one.finding for one in findings if one.stops]
+    codes = " ".join(f"--accept {code}" for code in dict.fromkeys(one.code for one in standing))
+    text = "; ".join(map(finding_text, standing)) or "no finding above the bound, but for those that were accepted"
+    return Look(FOUND, not standing, text, f"mend them, or apportion close --period {period} {codes} --why TEXT")
 
 
 def over(policy: Policy, period: Period) -> Look:
@@ -122,7 +137,7 @@ def rows_of(report: Report) -> Iterator[dict[str, Cell]]:
 
 
 def covered(computed: Computed) -> Look:
-    """Days without usage are often files that never came."""
+    """Days on which nothing ran and no capacity was told are often files that never came."""
     found = list(silent_days(computed))
     fix = "see whether the source delivered those days; apportion ingest reads them again"
     return Look("covered", not found, "; ".join(found) or "usage on every day", fix)

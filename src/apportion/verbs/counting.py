@@ -9,8 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.engine.claims import component_of
+from apportion.engine.label_sets import plain_ids, rows_named
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN, to_grains
+from apportion.model.rows import held_amounts
 from apportion.model.times import Interval, Period, day_start
 from apportion.policy.document import Policy
 from apportion.policy.quotas import Quota
@@ -182,11 +184,12 @@ class Counting:
 def held_by(project: Project, meter: str, workloads: pa.Array, span: Interval) -> dict[str, dict[str, int]]:
     """Unit-seconds within a time, by workload and source."""
     within = (pc.field("start_s") < span.end_s) & (pc.field("end_s") > span.start_s)
-    where = (pc.field("meter") == meter) & within & pc.field("workload").isin(workloads)
-    columns = ["source", "workload", "start_s", "end_s", "allocated"]
+    where = (pc.field("meter") == meter) & within & pc.field("workload").isin(plain_ids(workloads.to_pylist()))
+    columns = ["source", "workload", "start_s", "end_s", "allocated", "used", "label_set"]
     sums: dict[str, dict[str, int]] = {}
-    for row in project.books.scan("usage", columns=columns, where=where).to_pylist():
+    rows = rows_named(project.books.scan("usage", columns=columns, where=where), workloads)
+    for row, units in zip(rows.to_pylist(), held_amounts(rows).to_pylist(), strict=True):
         seconds = min(row["end_s"], span.end_s) - max(row["start_s"], span.start_s)
         of = sums.setdefault(row["workload"], {})
-        of[row["source"]] = of.get(row["source"], 0) + row["allocated"] * seconds
+        of[row["source"]] = of.get(row["source"], 0) + units * seconds
     return sums

@@ -5,13 +5,14 @@ rejected, credited (a sponsor pays) or reclassed (another owner owes it). What i
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from apportion.books.shapes import (
+    ALL,
+    AMOUNT,
     CREDIT,
     CREDITED,
     RECLASS,
@@ -32,13 +33,16 @@ from apportion.render.json import dumps
 from apportion.render.listing import Listing
 from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.report import Column
+from apportion.reports.statement.shape import money
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
-from apportion.verbs.disputing.target import JOB, STATEMENT, Target, find_target, rows_of
+from apportion.verbs.disputing.parts import JOB, STATEMENT
+from apportion.verbs.disputing.target import Target, find_target, rows_of
 from apportion.verbs.explain import explain
 from apportion.verbs.explaining.story import drawn, revived
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
+from apportion.verbs.statement import Wanted, statements
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.transfers import (
     EVERY,
@@ -57,9 +61,10 @@ from apportion.verbs.transfers import (
     rows_of_owner,
     run_of,
     spread,
+    without_owner,
 )
 
-ALL = "all"
+STATED = ("team", "project")  # by how many names lead to the owner: the levels whose statements a dispute can name
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,7 @@ def open_dispute(project: Project, period: Period | str, doubt: Doubt, step: Ste
     if not len(rows):
         raise nothing_left(target)
     currency = currency_of(rows, project.policy.currency)
-    whole = owed(in_currency(rows, currency))
+    whole = figure_of(project, target, currency, owed(in_currency(rows, currency)))
     part = amount_of(doubt.amount, currency) if doubt.amount else whole
     if doubt.amount:
         refuse_more(part, whole, currency, f"what {target.kind} {target.name} comes to")
@@ -123,6 +128,15 @@ def open_dispute(project: Project, period: Period | str, doubt: Doubt, step: Ste
         head=head,
     )
     return Opened(project.books.open_dispute(made, doubt.why), target.also)
+
+
+def figure_of(project: Project, target: Target, currency: str, stands: Decimal) -> Decimal:
+    """Of a statement the figure that is printed on it; of anything else, and of an owner who has no statement, what stands of it."""
+    parts = target.name.split("/")
+    if target.kind != STATEMENT or len(parts) > len(STATED):
+        return stands
+    found = statements(project, Wanted(target.month, STATED[len(parts) - 1], target.name))
+    return next((money(made.owed, made.digits) for made in found if made.currency == currency), stands)
 
 
 def evidence_of(project: Project, target: Target, step: Step) -> str:
@@ -178,7 +192,7 @@ def settle(project: Project, number: int, end: Settlement) -> Settled:
 def credited(desk: Desk, known: Dispute, rows: pa.Table, end: Settlement) -> tuple[Transfer, Run]:
     mine = in_currency(rows, known.currency)
     others = in_currency(rows_of_owner(desk.rows, known.owner), known.currency)  # what else it was spared counts, too
-    most = min(known.amount, owed(mine), owed(others))
+    most = min(owed(mine), owed(others), *([known.amount] if known.part else []))
     amount = most if end.amount == ALL else amount_of(end.amount, known.currency)
     refuse_more(amount, most, known.currency, f"what dispute {known.number} is about")
     if amount <= 0:
@@ -186,7 +200,7 @@ def credited(desk: Desk, known: Dispute, rows: pa.Table, end: Settlement) -> tup
     sponsor = named(desk, end.other, "sponsor")
     if path_of(sponsor) == known.owner:
         raise ProjectError("same-owner", f"{known.owner} cannot pay for itself", hint="name another sponsor")
-    made = transfer_of(known, end, path_of(sponsor), amount)
+    made = replace(transfer_of(known, end, path_of(sponsor), amount), extent=extent_of(known, end))
     leaf = named(desk, known.owner, "team") if known.kind == STATEMENT else None
     return made, run_of(desk, made, CREDIT, credit_rows(desk, places_of(mine, leaf, desk), made))
 
@@ -194,13 +208,12 @@ def credited(desk: Desk, known: Dispute, rows: pa.Table, end: Settlement) -> tup
 def reclassed(desk: Desk, known: Dispute, rows: pa.Table, end: Settlement) -> tuple[Transfer, Run]:
     """All that stands of it, carbon and energy with the money; of a doubted part, that amount of the money."""
     other = named(desk, end.other, "owner")
-    stay = [pc.equal(rows[name], getattr(other, name)) for name in ("team", "project", "user")]
-    rows = rows.filter(pc.invert(pc.and_(pc.and_(stay[0], stay[1]), stay[2])))
+    rows = without_owner(rows, other)
     if not len(rows):
         raise nothing_left(known)
     moved = part_of(in_currency(rows, known.currency), known.amount) if known.part else rows.to_pylist()
     amount = total(row["amount"] for row in moved if row["currency"] == known.currency)
-    made = transfer_of(known, end, path_of(other), amount)
+    made = replace(transfer_of(known, end, path_of(other), amount), extent=AMOUNT if known.part else ALL)
     return made, run_of(desk, made, RECLASS, reclass_rows(desk, moved, made))
 
 
@@ -220,6 +233,11 @@ def transfer_of(known: Dispute, end: Settlement, other: str, amount: Decimal) ->
         approver=end.approver,
         dispute=known.number,
     )
+
+
+def extent_of(known: Dispute, end: Settlement) -> str:
+    """Of a doubted part, and where an amount is said, that amount; else all that stands of it, whatever it comes to later."""
+    return AMOUNT if known.part or end.amount != ALL else ALL
 
 
 def refuse_settled_before(project: Project, known: Dispute) -> None:

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.label_sets import rows_named
 from apportion.model.kinds import summed
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.model.times import Period
@@ -74,6 +75,7 @@ def charged(project: Project, period: Period, teams: pa.Array) -> pa.Table:
 
 def outcomes(project: Project, workloads: pa.ChunkedArray) -> pa.ChunkedArray:
     """How each row's work ended; where several sources saw it, by the first that knows."""
-    known = project.books.scan("workloads", columns=["workload", "outcome", "source"]).sort_by("source")
+    known = project.books.scan("workloads", columns=["workload", "outcome", "source", "label_set"]).sort_by("source")
+    known = rows_named(known, workloads)
     ends = first_of(known, pc.not_equal(known["outcome"], "running"))
     return ends["outcome"].take(pc.index_in(workloads, ends["workload"].combine_chunks()).combine_chunks())

@@ -8,12 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from apportion.books.shapes import StoredRun, Transfer
+from apportion.books.shapes import PLAN, StoredRun, Transfer
+from apportion.engine.plan import RULES
 from apportion.errors import ProjectError
 from apportion.model.money import plain
 from apportion.model.result import Result
 from apportion.model.rows import POSTING_KEY, SYSTEM_OWNERS
 from apportion.model.times import Period
+from apportion.policy.document import Policy
 from apportion.render.sheet import Sheet, sheet_of
 from apportion.reports.corrections import Corrected
 from apportion.reports.sums import grouped
@@ -21,19 +23,27 @@ from apportion.reports.words import counted, shown
 from apportion.verbs.agreement import basis_of, policy_of_version, short
 from apportion.verbs.asked import posted_month
 from apportion.verbs.corrections import corrected, corrected_since
-from apportion.verbs.explaining.corrected import added, amounts, computed_by, sums_charged, told
+from apportion.verbs.explaining.beside import beside, now, parts_of
+from apportion.verbs.explaining.corrected import added, amounts, computed_by, is_computable, sums_charged, told
 from apportion.verbs.explaining.jobs import job_charges, job_nodes, owner_text, refuse_tampered_charges
+from apportion.verbs.explaining.kept import kept_nodes, kept_sums, kept_target, posted_policy, posted_rules
 from apportion.verbs.explaining.owners import owner_nodes
 from apportion.verbs.explaining.rounding import thirty_digits
 from apportion.verbs.explaining.story import Node, drawn, flat
 from apportion.verbs.explaining.target import Target, find_target
-from apportion.verbs.explaining.transfers import facts, of_posting, sentence, transfer_nodes
+from apportion.verbs.explaining.transfers import (
+    facts,
+    of_posting,
+    sentence,
+    transfer_nodes,
+)
 from apportion.verbs.explaining.usage import Whose
 from apportion.verbs.explaining.walk import late_text, picked, refuse_tampered, walked
 from apportion.verbs.ground import Ground, Means, afresh
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed
 from apportion.verbs.project import Project
+from apportion.verbs.rules import rules_of
 from apportion.verbs.steps import Step, silent
 
 STEPS = pa.schema([("depth", pa.int32()), ("text", pa.string()), ("facts", pa.string())])
@@ -62,6 +72,7 @@ class Explanation(Result):
     also: tuple[str, ...] = ()
     basis: str = ""
     evidence: str = ""  # how much it was computed from, as the title says
+    rules: str = ""  # of the earlier release that posted it, where it is told from what was kept
 
     def to_arrow(self) -> pa.Table:
         """The tree as rows: how deep each step is, its sentence and its facts as JSON."""
@@ -84,6 +95,13 @@ def explain_by(means: Means, project: Project, what: str, period: Period | str, 
     decided = of_posting(project, name, period) if kind == "posting" else None
     if decided is not None:
         return explain_decided(project, period, *decided)
+    if posted_rules(project, period):
+        return explain_kept(project, what, period, means)
+    return explain_again(means, project, what, period, step)
+
+
+def explain_again(means: Means, project: Project, what: str, period: Period, step: Step) -> Explanation:
+    """A month that this release computes as it was posted, or was not posted yet."""
     ground, booked = means.ground(project, period), corrected(project, period)
     if booked and ground.posted is None:
         return explain_corrections(project, what, booked, means)
@@ -105,7 +123,7 @@ def explain_by(means: Means, project: Project, what: str, period: Period | str, 
         if target.kind == "job"
         else explain_rows(project, target, ground, computed)
     )
-    return with_corrections(project, target, found, means)
+    return with_changes(project, target, found, means)
 
 
 def explain_rows(project: Project, target: Target, ground: Ground, computed: Computed) -> Explanation:
@@ -114,22 +132,59 @@ def explain_rows(project: Project, target: Target, ground: Ground, computed: Com
     posted = None if ground.posted is None else target.pick(ground.posted)
     if posted is not None:
         refuse_tampered(target, rows, posted, period)
-    figures, evidence = figures_of(rows, exact, posted), evidence_of(computed)
+    figures, evidence, state = figures_of(rows, exact, posted), evidence_of(computed), state_of(posted is not None)
     return Explanation(
         period=str(period),
         kind=target.kind,
         name=target.name,
-        title=f"{said(target, figures)} for {period}: {state_of(figures)} from {evidence}.",
+        title=f"{said(target, figures)} for {period}: {state} from {evidence}.",
         policy=short(ground.policy),
         head=project.books.head(),
         figures=figures,
-        steps=(
-            *walked(target, computed),
-            *(transfer_nodes(project, target.name, period) if target.kind == "team" else ()),
-        ),
+        steps=walked(target, computed),
         also=target.also,
         basis=basis_of(ground.policy),
         evidence=evidence,
+    )
+
+
+def explain_kept(project: Project, what: str, period: Period, means: Means) -> Explanation:
+    """A month that an earlier release posted: what is posted, and the charges kept with it. Marked with its rules."""
+    rows, booked = project.books.posted(str(period), kinds=[PLAN]), corrected(project, period)
+    try:
+        target = kept_target(project, what, period, rows)
+    except ProjectError:
+        if not booked:
+            raise
+        return explain_corrections(project, what, booked, means)
+    decided = of_posting(project, target.name, period) if target.kind == "posting" else None
+    if decided is not None:
+        return explain_decided(project, period, *decided)
+    if target.run in {one.run for one in booked}:
+        return explain_corrections(project, what, [one for one in booked if one.run == target.run], means)
+    figures = tuple(
+        Figure(currency, plain(amount), amount, amount)
+        for currency, amount in kept_sums(project, target, period, rows).items()
+    )
+    policy, rules = posted_policy(project, period), posted_rules(project, period)
+    mark = f"posted by rules {rules} of the engine and told from the charges kept then; this release has rules {RULES} and does not compute it again"
+    return with_changes(
+        project,
+        target,
+        Explanation(
+            period=str(period),
+            kind=target.kind,
+            name=target.name,
+            title=f"{said(target, figures)} for {period}: {mark}.",
+            policy=short(policy),
+            head=project.books.head(),
+            figures=figures,
+            steps=tuple(kept_nodes(project, target, period, rows)),
+            also=target.also,
+            basis=basis_of(policy),
+            rules=rules,
+        ),
+        means,
     )
 
 
@@ -151,45 +206,62 @@ def explain_decided(
     )
 
 
-def with_corrections(project: Project, target: Target, found: Explanation, means: Means) -> Explanation:
-    """What a closed month is corrected by since, and what the month itself holds of corrections of others."""
+def with_changes(project: Project, target: Target, found: Explanation, means: Means) -> Explanation:
+    """With what was corrected and decided since, and what the month holds of corrections and decisions of others."""
     here = told(project, target, corrected(project, found.period), means)
     since = told(project, target, corrected_since(project, found.period), means)
+    parts = parts_of(project, target, found.period)
     own = {figure.currency: figure.planned for figure in found.figures}
-    title = found.title
-    if here:
-        more = added(by for _, by in here)
-        title += f" Corrections booked in {found.period} come to {amounts(more)} beside that, {amounts(added([own, more]))} in all."
-    if since:
-        more = added(by for _, by in since)
-        title += f" Corrected since by {amounts(more)}: {amounts(added([own, more]))} now."
-    return replace(found, title=title, steps=(*found.steps, *(node for node, _ in (*here, *since))))
+    booked = beside(found.period, own, [by for _, by in here], parts)
+    later = now(found.period, own, [by for _, by in since], parts)
+    nodes = (*transfer_nodes(parts), *(node for node, _ in (*here, *since)))
+    return replace(found, title=found.title + booked + later, steps=(*found.steps, *nodes))
 
 
 def explain_corrections(project: Project, what: str, booked: Sequence[Corrected], means: Means) -> Explanation:
     """A figure that is nothing but corrections of closed months."""
     runs = {run.run_id: run for run in project.books.runs()}
     period = as_period(booked[-1].booked)
-    for run_id in dict.fromkeys({one.about: one.run for one in booked}.values()):
+    again = [one for one in booked if is_computable(runs[one.run])]
+    if not again:
+        return explain_kept_corrections(project, what, booked, means)
+    for run_id in dict.fromkeys({one.about: one.run for one in again}.values()):
         computed = computed_by(project, runs[run_id], means)
         with suppress(ProjectError):
             target = find_target(project, what, period, computed)
             break
     else:
         target = find_target(project, what, period, computed)
+    return explain_nodes(project, target, booked, means, computed.world.policy)
+
+
+def explain_kept_corrections(project: Project, what: str, booked: Sequence[Corrected], means: Means) -> Explanation:
+    """Corrections by earlier releases alone: told from what is posted."""
+    period = as_period(booked[-1].booked)
+    target = kept_target(project, what, period, pa.concat_tables([one.change for one in booked]))
+    run = next(run for run in project.books.runs() if run.run_id == booked[-1].run)
+    found = explain_nodes(project, target, booked, means, policy_of_version(project, run.policy_version))
+    return replace(found, rules=rules_of(run))
+
+
+def explain_nodes(
+    project: Project, target: Target, booked: Sequence[Corrected], means: Means, policy: Policy
+) -> Explanation:
+    period = as_period(booked[-1].booked)
     nodes = told(project, target, booked, means)
     sums = added(by for _, by in nodes)
-    policy = computed.world.policy
+    parts = parts_of(project, target, str(period))
     months = " and ".join(dict.fromkeys(str(node.facts["about"]) for node, _ in nodes))
     return Explanation(
         period=str(period),
         kind=target.kind,
         name=target.name,
-        title=f"Corrections of {months or 'closed months'}, booked in {period}, come to {amounts(sums)} for {called(target)}.",
+        title=f"Corrections of {months or 'closed months'}, booked in {period}, come to {amounts(sums)} for {called(target)}."
+        + beside(str(period), sums, [], parts),
         policy=short(policy),
         head=project.books.head(),
         figures=tuple(Figure(currency, plain(amount), amount, amount) for currency, amount in sums.items()),
-        steps=tuple(node for node, _ in nodes),
+        steps=(*transfer_nodes(parts), *(node for node, _ in nodes)),
         also=target.also,
         basis=basis_of(policy),
     )
@@ -214,8 +286,7 @@ def figures_of(rows: pa.Table, exact: Sequence[int], posted: pa.Table | None) ->
     )
 
 
-def state_of(figures: Sequence[Figure]) -> str:
-    posted = bool(figures) and all(figure.posted is not None for figure in figures)
+def state_of(posted: bool) -> str:
     return "posted, and the same when computed again" if posted else "not posted yet, computed"
 
 
@@ -231,6 +302,8 @@ def said(target: Target, figures: Sequence[Figure]) -> str:
         return f"Pool {target.name} shares {figured}"
     if target.kind == "posting":
         return f"Posting {target.name} ({posting_text(target)}) is {figured}"
+    if target.kind == "job":
+        return f"{target.name} was charged {figured}"
     return f"{target.name} {'holds' if target.name in SYSTEM_OWNERS else 'owes'} {figured}"
 
 

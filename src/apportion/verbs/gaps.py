@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.engine.charges import charges_of
+from apportion.engine.label_sets import rows_named
 from apportion.engine.labels import named_in
 from apportion.engine.lines import NO_POOL
 from apportion.engine.workloads import unite
@@ -68,7 +69,7 @@ def owner_gaps(charges: pa.Table, workloads: pa.Table, policy: Policy, currencie
 
 def told_of(workloads: pa.Table, wanted: set[str], asked: Sequence[str]) -> dict[str, tuple[tuple[str, str], ...]]:
     """By workload, the labels that could tell whose it is: of every source that speaks of it, together. Looked at once for all that have the same."""
-    own = unite(workloads.filter(pc.is_in(workloads["workload"], pa.array(sorted(wanted), pa.string()))))
+    own = unite(rows_named(workloads, pa.array(sorted(wanted), pa.string())))
     said = own.select(["name", "labels"])
     few = kinds(said.columns, len(own))
     told = [

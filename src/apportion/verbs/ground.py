@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from apportion.books.shapes import PLAN
+from apportion.books.shapes import PLAN, StoredRun
 from apportion.engine.plan import RULES
 from apportion.errors import BooksError
 from apportion.model.times import Period
@@ -14,6 +14,7 @@ from apportion.verbs.agreement import policy_for, policy_of_version
 from apportion.verbs.plan import Computed, compute
 from apportion.verbs.project import Project
 from apportion.verbs.report import Reading, read_record
+from apportion.verbs.rules import rules_of
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import Pins, pins_of, pins_of_run
 
@@ -41,7 +42,7 @@ def ground_of(project: Project, period: Period) -> Ground:
     if not runs:
         return Ground(None, policy_for(project, period), pins_of(project))
     last = runs[-1]
-    refuse_other_rules(last.engine, period)
+    refuse_other_rules(last, period)
     return Ground(
         project.books.posted(str(period), kinds=[PLAN]),
         policy_of_version(project, last.policy_version),
@@ -54,12 +55,11 @@ def afresh(step: Step = silent) -> Means:
     return Means(ground_of, lambda project, period, policy, pins: compute(project, period, policy, pins, step))
 
 
-def refuse_other_rules(engine: str, period: Period) -> None:
+def refuse_other_rules(run: StoredRun, period: Period) -> None:
     """Figures of an earlier release may differ by its rules; that is not the record's fault."""
-    rules = engine.partition("/")[2]
-    if rules != RULES:
+    if rules_of(run) != RULES:
         raise BooksError(
             "engine-changed",
-            f"{period} was posted by the rules of engine {rules or '0'}; this release has {RULES}",
-            hint=f"`apportion plan --period {period}` shows what would differ, `apply` posts it",
+            f"{period} was posted by rules {rules_of(run)} of the engine; this release has {RULES} and cannot compute it again",
+            hint=f"`apportion explain` tells it from the charges kept then; an open month: apportion plan --period {period}, then apply",
         )

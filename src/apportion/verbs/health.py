@@ -9,20 +9,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.findings import JudgedFinding
 from apportion.model.rows import UNALLOCATED
 from apportion.model.times import Interval, Period, instant_text
 from apportion.reports.words import counted
 from apportion.sources.live import Live
 from apportion.sources.registry import source_named
-from apportion.verbs.agreement import policy_of_version
+from apportion.verbs.agreement import policy_for, policy_of_version
 from apportion.verbs.brought import Brought, brought
-from apportion.verbs.check import guarded, policy_findings, problem_findings, settings_finding
+from apportion.verbs.check import guarded, policy_findings, problem_notes, settings_finding
 from apportion.verbs.due import day_span, ended, holes, is_live, month_days, now_s, reached, since_s
+from apportion.verbs.findings import divide_problems, planned_findings
 from apportion.verbs.gaps import Gap, owner_gaps
 from apportion.verbs.project import Project
 from apportion.verbs.report import policies_posted
 from apportion.verbs.settings import Source
-from apportion.verbs.soundness import STALE_S, Finding
+from apportion.verbs.soundness import STALE_S, CheckLine
 from apportion.verbs.world import touches
 
 COMPLETE, NO_ROW, PARTLY, MISSING, NOT_DUE = "complete", "no row", "partly", "missing", "not due"
@@ -64,8 +66,9 @@ class Health:
     title: str
     sources: tuple[Freshness, ...]
     days: Mapping[str, Days]
-    findings: tuple[Finding, ...]
+    checks: tuple[CheckLine, ...]
     brought: tuple[Brought, ...] = ()
+    findings: tuple[JudgedFinding, ...] = ()
 
 
 def health(project: Project, period: Period) -> Health:
@@ -75,13 +78,14 @@ def health(project: Project, period: Period) -> Health:
     days = {one.source: known_days(project, period, one, windows.get(one.source, [])) for one in fresh}
     silent = silent_days(project, period)
     days |= {name: without(days[name], quiet) for name, quiet in silent.items()}
-    problems = tuple(project.books.problems())
-    findings = [
+    notes = divide_problems(project)[1]
+    checks = [
         settings_finding(project),
         *guarded(lambda: policy_findings(project), "policy"),
-        *problem_findings(problems),
+        *problem_notes(one.problem for one in notes),
     ]
-    return Health(title_of(fresh, silent, str(period)), fresh, days, tuple(findings), brought(project))
+    findings = planned_findings(project, policy_for(project, period), period)
+    return Health(title_of(fresh, silent, str(period)), fresh, days, tuple(checks), brought(project), findings)
 
 
 def title_of(sources: Sequence[Freshness], silent: Mapping[str, set[date]] | None = None, period: str = "") -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from apportion.books.failures import spoken
-from apportion.books.hooks import EVENTS, GIVEN_UP, Hook, Telling
+from apportion.books.hooks import EVENTS, GIVEN_UP, Hook, News, Telling
 from apportion.errors import ApportionError, ProjectError
 from apportion.model.times import instant_text
 from apportion.sources.outside.post import address_of, check_url, post
@@ -49,7 +49,9 @@ def add_hook(project: Project, url: str, events: Iterable[str] = (), teams: Iter
 def try_hook(project: Project, name: str) -> Told:
     """Send a webhook a message that tells of nothing, now. That it was sent is noted, whatever came of it."""
     hook = project.books.hooks.find(name)
-    message = Telling(0, name, "webhook.test", "", '{"event": "webhook.test"}', 0, 0, 0, 0, "")
+    now_s = int(time.time())
+    body = News("webhook.test", f"{name} {instant_text(now_s)}", {}).for_hook(hook, now_s)
+    message = Telling(0, name, "webhook.test", "", body, now_s, now_s, 0, 0, "")
     told = send(project, hook, message)
     project.books.hooks.tried(name, told.answer)
     return told

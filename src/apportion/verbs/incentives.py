@@ -21,7 +21,7 @@ from apportion.engine.setting import Setting
 from apportion.errors import ProjectError
 from apportion.model.meters import METERS
 from apportion.model.money import half_even
-from apportion.model.rows import USAGE
+from apportion.model.rows import USAGE, held_amounts
 from apportion.model.times import Interval
 from apportion.reports.backtest import LEAF
 from apportion.reports.incentives import Done
@@ -94,7 +94,7 @@ class Tempting:
         mine = pc.and_(pc.is_in(rows["workload"], pa.array(jobs)), pc.is_in(rows["meter"], LEVELS)).to_pylist()
         held = [
             half_even(amount * (100 + percent), 100) if here else amount
-            for amount, here in zip(rows["allocated"].to_pylist(), mine, strict=True)
+            for amount, here in zip(held_amounts(rows).to_pylist(), mine, strict=True)
         ]
         return replace(world, usage=with_column(rows, "allocated", held))
 

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pyarrow.compute as pc
 
 from apportion.model.times import Interval, Period, local_day
+from apportion.sources.pushed import KIND as PUSHED
 from apportion.verbs.corrections import runs_of
 from apportion.verbs.due import day_span, holes, is_live, month_days, since_s
 from apportion.verbs.project import Project
@@ -66,7 +67,7 @@ def undelivered_days(project: Project, period: Period, names: Sequence[str] = ()
     known = {one.source for one in told}
     brought = {row["source"] for row in project.books.deliveries()}
     counted = {row["source"] for row in deliveries(project)}
-    wanted = set(names) or known | {source.name for source in project.sources}
+    wanted = set(names) or known | {source.name for source in project.sources if source.kind != PUSHED}
     absent = {name for name in wanted - known if name in counted or name not in brought}
     zone = zone_of(project)
     found = {
@@ -81,10 +82,12 @@ def zone_of(project: Project) -> ZoneInfo:
 
 
 def deliveries(project: Project) -> Rows:
-    """Of sources whose rows count: references are compared, never posted."""
+    """Of sources whose rows count: references are compared, never posted. Rows that were only added speak for no window, and nobody waits for more."""
     references = project.books.reference_sources()
     return [
-        row for row in project.books.deliveries() if row["source"] not in references and ENDS.keys() & row["tables"]
+        row
+        for row in project.books.deliveries()
+        if row["source"] not in references and ENDS.keys() & row["tables"] and row["replaced"]
     ]
 
 

@@ -2,22 +2,29 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from zoneinfo import ZoneInfo
 
 from apportion.errors import ApportionError, Problem
 from apportion.model.delivery import Delivery
+from apportion.model.findings import JudgedFinding
 from apportion.model.times import Interval, Period
+from apportion.render.findings import findings_tables
 from apportion.render.listing import Listing
 from apportion.render.sheet import Sheet, Table
+from apportion.reports.findings import findings_value
 from apportion.reports.report import Column
 from apportion.reports.words import counted
+from apportion.sources.clusters import SETTING, state_cluster
 from apportion.sources.live import WHEN, Live, Progress, is_asked
 from apportion.sources.pushed import KIND as PUSHED
+from apportion.sources.pushed import read_cluster
 from apportion.sources.registry import reader, source_named
-from apportion.sources.settings import stanza
 from apportion.verbs.due import due_windows, shown
+from apportion.verbs.findings import source_findings
+from apportion.verbs.guessed_windows import settle_windows
 from apportion.verbs.project import Project
+from apportion.verbs.relabel import relabel
 from apportion.verbs.reserve import settle_reservations
 from apportion.verbs.settings import Source
 from apportion.verbs.steps import Step, silent
@@ -34,6 +41,8 @@ class Ingested:
     replaced: dict[str, int]
     quarantined: int
     problems: tuple[Problem, ...]
+    relabelled: int = 0  # rows of open months that stated no cluster and are now of the stanza's
+    findings: tuple[JudgedFinding, ...] = ()
 
 
 def ingest(
@@ -58,10 +67,12 @@ def ingest_one(project: Project, source: Source, window: Interval | None, step: 
     rows: Counter[str] = Counter()
     replaced: Counter[str] = Counter()
     problems: list[Problem] = []
+    known: list[str] = []
     deliveries = changed = quarantined = 0
-    for delivery in keeping(deliver(project, source, window, step)):
+    for delivery in keeping(settle_windows(project, deliver(project, source, window, step))):
         receipt = project.books.ingest(delivery)
         deliveries += 1
+        known.append(receipt.delivery_id)
         changed += receipt.changed
         rows.update(receipt.rows)
         replaced.update(receipt.replaced)
@@ -76,15 +87,26 @@ def ingest_one(project: Project, source: Source, window: Interval | None, step: 
         dict(sorted(replaced.items())),
         quarantined,
         tuple(problems),
+        relabel(project, source),
+        source_findings(project, source.name, known),
     )
 
 
 def deliver(
     project: Project, source: Source, window: Interval | None = None, step: Step = silent
 ) -> Iterator[Delivery]:
-    """All that a file has, or the windows of a live source that are due, one after the other; of a pushed one nothing."""
+    """All that a file has, or the windows of a live source that are due, one after the other; of a pushed one nothing.
+
+    Rows that name no cluster are of the one that the stanza names.
+    """
+    cluster = source.settings.get(SETTING, "")
+    for delivery in read_deliveries(project, source, window, step):
+        yield state_cluster(delivery, cluster)
+
+
+def read_deliveries(project: Project, source: Source, window: Interval | None, step: Step) -> Iterator[Delivery]:
     if source.kind == PUSHED:
-        stanza(source.settings, ())  # refuses what it does not know
+        read_cluster(source.settings)  # refuses what it does not know
         return
     kind = source_named(source.kind, source.where)
     settings = {key: value for key, value in source.settings.items() if key not in WHEN or not isinstance(kind, Live)}
@@ -151,6 +173,7 @@ def ingest_sheet(done: Sequence[Ingested]) -> Sheet:
         Column("replaced", "replaced", "count"),
         Column("quarantined", "quarantined", "count"),
         Column("problems", "problems", "count"),
+        Column("findings", "findings", "count"),
     )
     rows = tuple(
         (
@@ -161,14 +184,34 @@ def ingest_sheet(done: Sequence[Ingested]) -> Sheet:
             sum(one.replaced.values()),
             one.quarantined,
             len(one.problems),
+            len(one.findings),
         )
         for one in done
     )
     new = sum(one.changed for one in done)
     what = f"{counted(new, 'delivery', 'deliveries')} new" if new else "nothing was new"
-    problems = [problem for one in done for problem in one.problems]
+    problems = [problem for one in done for problem in problems_told_alone(one)]
+    found = [finding for one in done for finding in one.findings]
+    value = {
+        "sources": [{**vars_of(one), "findings": findings_value(one.findings)} for one in done],
+        "findings": findings_value(found),
+    }
     notes = tuple(f"{problem.where}: {problem.message} [{problem.code}]" for problem in problems[:5])
-    more = (f"... and {len(problems) - 5} more problems: apportion check lists them",) if len(problems) > 5 else ()
-    return Sheet(
-        f"Read {counted(len(done), 'source')}: {what}.", (Table(columns, rows),), {"sources": done}, (*notes, *more)
+    renamed = tuple(
+        f"{one.source}: {counted(one.relabelled, 'row')} of open months stated no cluster and now have the stanza's"
+        for one in done
+        if one.relabelled
     )
+    more = (f"... and {len(problems) - 5} more problems: apportion check lists them",) if len(problems) > 5 else ()
+    title = f"Read {counted(len(done), 'source')}: {what}."
+    return Sheet(title, (Table(columns, rows), *findings_tables(found)), value, (*renamed, *notes, *more))
+
+
+def problems_told_alone(one: Ingested) -> list[Problem]:
+    """Those that none of its findings tells."""
+    told = {judged.finding.code for judged in one.findings}
+    return [problem for problem in one.problems if problem.code not in told]
+
+
+def vars_of(one: Ingested) -> dict[str, object]:
+    return {field.name: getattr(one, field.name) for field in fields(one)}

@@ -22,6 +22,12 @@ SCHEMA = "policy.schema.json"
 FOLDERS = ("bills", "usage")
 SHOWN = ("focus", "usage")  # stanzas that everybody sees, commented where they were not asked for
 ZONE = 'time_zone = "UTC"'
+STATE_CAPACITY = ("slurm", "prometheus", "kubernetes", "opencost")  # kinds of sources that say how much there is
+BY_CAPACITY = (
+    "    method: capacity_rate    # idle capacity is a line of its own",
+    "    idle: central            # central | proportional | even | reservation",
+)
+BY_USE = ("    method: proportional     # capacity_rate shows idle, where a source states how much there is",)
 
 SETTINGS = """\
 # An Apportion project: where the bills and the usage come from, and where the books are kept.
@@ -66,8 +72,7 @@ pools:                       # a cost line belongs to at most one pool
   gpu:
     costs: {{ServiceCategory: [Compute, "AI and Machine Learning"]}}
     meter: gpu
-    method: capacity_rate    # idle capacity is a line of its own
-    idle: central            # central | proportional | even | reservation
+{method}
   rest: {{costs: otherwise, by: cost, over: all}}
 """
 
@@ -91,7 +96,11 @@ class Wishes:
 def init(folder: Path, wishes: Wishes, stanzas: Sequence[str] = (), rules: str = "") -> Started:
     """Start a project in a folder. `stanzas` are the sources that are known already; `rules` the policy, where there is more to say than in a first one."""
     rules = rules or RULES.format(
-        name=wishes.name, effective=wishes.effective, currency=wishes.currency, time_zone=wishes.time_zone
+        name=wishes.name,
+        effective=wishes.effective,
+        currency=wishes.currency,
+        time_zone=wishes.time_zone,
+        method="\n".join(method_lines(known=any(f'"{kind}"' in one for kind in STATE_CAPACITY for one in stanzas))),
     )
     load_policy(rules, POLICY)  # refuses a currency or time zone that does not exist before anything is written
     shown = [*stanzas, *(commented(proposed(kind)) for kind in SHOWN if not any(f'"{kind}"' in one for one in stanzas))]
@@ -110,6 +119,11 @@ def init(folder: Path, wishes: Wishes, stanzas: Sequence[str] = (), rules: str =
         (folder / name).write_text(texts[name], "utf-8")
     make_key(folder / NAMES_KEY)
     return Started(folder, tuple(written))
+
+
+def method_lines(*, known: bool) -> tuple[str, ...]:
+    """How a proposed pool is shared: idle can be seen only where it is known how much there is."""
+    return BY_CAPACITY if known else BY_USE
 
 
 def make_key(file: Path) -> None:

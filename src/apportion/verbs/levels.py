@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-SAME = ("source", "resource", "meter", "amount", "state")
+SAME = ("source", "cluster", "resource", "meter", "amount", "state")
 
 
 def as_levels(capacity: pa.Table) -> pa.Table:

@@ -11,9 +11,10 @@ import ibis
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.amounts import held_units
 from apportion.engine.lines import sharing_by_node
 from apportion.engine.spellings import host_key
-from apportion.engine.ties import Tie, tie_lines
+from apportion.engine.ties import Homes, Tie, tie_by_pool
 from apportion.model.meters import METERS
 from apportion.model.times import Period
 from apportion.reports.nodes import Instance, Joined, Unpaid
@@ -26,7 +27,7 @@ from apportion.verbs.ground import ground_of
 from apportion.verbs.plan import Computed, compute
 from apportion.verbs.project import Project
 from apportion.verbs.report import declared
-from apportion.verbs.soundness import NOTE, Finding
+from apportion.verbs.soundness import NOTE, CheckLine
 from apportion.verbs.steps import Step, silent
 from apportion.verbs.world import known_month
 
@@ -83,7 +84,9 @@ def tied(computed: Computed, pools: Collection[str] | None) -> Iterator[tuple[tu
     if pools is not None:
         mine = pc.and_(mine, pc.is_in(placed.pool_of, value_set=pa.array(sorted(pools), pa.string())))
     own = lines.filter(mine)
-    ties = tie_lines(own, computed.plan.trace.setting.resources.known, computed.world.policy.nodes)
+    resources = computed.plan.trace.setting.resources
+    homes = Homes(resources.known, resources.members(computed.world.policy.pools))
+    ties = tie_by_pool(own, placed.pool_of.filter(mine), homes, computed.world.policy.nodes)
     columns = {
         "tie": pa.array(ties.of_row),
         "currency": placed.currencies().filter(mine),
@@ -99,7 +102,7 @@ def note_of(tie: Tie) -> str:
     if tie.node:
         return ""
     if tie.rivals:
-        return f"ambiguous: {tie.by} {tie.key} is that of {' and of '.join(tie.rivals)}"
+        return f"ambiguous: {tie.contest}"
     if not tie.tried:
         return "names nothing that could be a node" if tie.instance else "names no instance"
     return f"tried {', '.join(tie.tried)}"
@@ -124,7 +127,7 @@ def used_hours(computed: Computed) -> Iterator[Unpaid]:
     usage = usage if hasattr(usage, "to_pyarrow") else setting.backend.lend(usage)
     rows = usage.filter(usage.meter.isin(UNITS), usage.start_s < window.end_s, usage.end_s > window.start_s)
     seconds = ibis.least(rows.end_s, window.end_s) - ibis.greatest(rows.start_s, window.start_s)
-    summed = rows.group_by("resource", "meter").aggregate(units=(rows.allocated * seconds).sum()).to_pyarrow()
+    summed = rows.group_by("resource", "meter").aggregate(units=(held_units(rows) * seconds).sum()).to_pyarrow()
     used = {(row["resource"], row["meter"]): int(row["units"]) for row in summed.to_pylist()}
     offered = {(row["resource"], row["meter"]) for row in setting.capacity if row["meter"] in UNITS and row["amount"]}
     first: dict[str, str] = {}
@@ -135,7 +138,7 @@ def used_hours(computed: Computed) -> Iterator[Unpaid]:
         yield Unpaid(node, METERS[meter].unit, Fraction(used.get((node, meter), 0), METERS[meter].base * HOUR_S))
 
 
-def node_findings(computed: Computed) -> Iterator[Finding]:
+def node_findings(computed: Computed) -> Iterator[CheckLine]:
     """Compute money that is shared node by node, and that no node is known for."""
     loose = [
         each
@@ -145,7 +148,7 @@ def node_findings(computed: Computed) -> Iterator[Finding]:
     for currency in sorted({each.currency for each in loose}):
         own = [each for each in loose if each.currency == currency]
         money = shown(total(each.amount for each in own), currency)
-        yield Finding(
+        yield CheckLine(
             NOTE,
             "nodes",
             f"{counted(len({each.name for each in own}), 'instance')} with {money} of compute money are tied to no node",

@@ -22,7 +22,7 @@ from apportion.verbs.notifying.send import Sender
 from apportion.verbs.notifying.settings import SECRETS, Channel
 from apportion.verbs.project import Project
 from apportion.verbs.settings import FILE, nearest
-from apportion.verbs.soundness import BAD, GOOD, NOTE, Finding
+from apportion.verbs.soundness import BAD, GOOD, NOTE, CheckLine
 
 LOCK = "notify"
 HOUR_S, WEEK_S = 3600, 7 * 86_400
@@ -174,7 +174,7 @@ def channel_rows(project: Project) -> tuple[tuple[str, ...], tuple[tuple[str, ..
     return ROWS, tuple(rows)
 
 
-def telling_findings(project: Project, now_s: int | None = None) -> Iterator[Finding]:
+def telling_findings(project: Project, now_s: int | None = None) -> Iterator[CheckLine]:
     """Whether those who are to be told can be, and were: channels and webhooks."""
     channels = project.settings.notify
     if channels:
@@ -186,10 +186,12 @@ def telling_findings(project: Project, now_s: int | None = None) -> Iterator[Fin
     failing = list(failures(project, int(time.time()) if now_s is None else now_s))
     yield from failing
     if channels and not failing:
-        yield Finding(GOOD, "notify", f"{counted(len(channels), 'channel')}: {', '.join(one.name for one in channels)}")
+        yield CheckLine(
+            GOOD, "notify", f"{counted(len(channels), 'channel')}: {', '.join(one.name for one in channels)}"
+        )
 
 
-def failures(project: Project, now_s: int) -> Iterator[Finding]:
+def failures(project: Project, now_s: int) -> Iterator[CheckLine]:
     live = {hook.id for hook in project.books.hooks.told()}
     for name in sorted(live):
         told = project.books.hooks.tellings(name)
@@ -200,7 +202,7 @@ def failures(project: Project, now_s: int) -> Iterator[Finding]:
         if again:
             waiting = sum(one.state == "waiting" for one in told)
             text = f"{counted(waiting, 'message waits', 'messages wait')}; tried {counted(again[0].tries, 'time')}: {again[0].answer}"
-            yield Finding(NOTE, what, text, test)
+            yield CheckLine(NOTE, what, text, test)
         if lost:
             text = f"{counted(len(lost), 'message was', 'messages were')} given up in the last 7 days: {lost[-1].answer.removeprefix(GIVEN_UP)}"
-            yield Finding(BAD, what, text, test)
+            yield CheckLine(BAD, what, text, test)

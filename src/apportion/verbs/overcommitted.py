@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.amounts import held_units
 from apportion.engine.grids import integrate_grid, measure_curves
 from apportion.model.times import Interval
 from apportion.reports.words import counted
@@ -64,5 +65,5 @@ def rows_on(computed: Computed, names: list[str]) -> Any:
         "curve",
         start_s=ibis.greatest(rows.start_s, window.start_s),
         end_s=ibis.least(rows.end_s, window.end_s),
-        units=rows.allocated,
+        units=held_units(rows),
     )

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.label_sets import plain_ids, rows_named
 from apportion.engine.labels import named_in
 from apportion.engine.workloads import asked_labels, combinations, owner_of, seasons_of, unite
 from apportion.model.owner import Owner
@@ -35,7 +36,8 @@ class Owning:
 
 def owning(project: Project, period: Period, ids: Collection[str]) -> list[tuple[Owning, int]]:
     """How many of some workloads are whose in a month, by the policy that holds for it; the most first."""
-    rows = project.books.scan("workloads", where=pc.field("workload").isin(sorted(ids)))
+    rows = project.books.scan("workloads", where=pc.field("workload").isin(plain_ids(ids)))
+    rows = rows_named(rows, pa.array(sorted(ids), pa.string()))
     counts: Counter[Owning] = Counter()
     for _, of_row, found in seasons(policy_for(project, period), rows, window_of(rows).clip(period.interval(UTC_ZONE))):
         for number, count in zip(*np.unique(of_row, return_counts=True), strict=True):

@@ -1,7 +1,8 @@
 """What would be posted, against what is posted. Changes nothing but the plan kept for `apply`."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -14,21 +15,32 @@ from apportion.engine.lines import Bill
 from apportion.engine.plan import RULES, Plan, World, make_plan
 from apportion.engine.price import Sampling
 from apportion.errors import Problem, ProjectError
+from apportion.model.findings import JudgedFinding
 from apportion.model.money import for_reading, plain
 from apportion.model.result import Result
 from apportion.model.rows import MONEY
 from apportion.model.times import Period
 from apportion.policy.document import Policy
+from apportion.render.findings import findings_tables
 from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.changes import Change, changes, tally
 from apportion.reports.equation import Equation, by_currency, equations
+from apportion.reports.findings import findings_value
 from apportion.reports.report import Column
-from apportion.reports.words import counted, shown
+from apportion.reports.sums import grouped
+from apportion.reports.words import counted
 from apportion.verbs.agreement import basis_of, keep, policy_for, short
+from apportion.verbs.conversions import conversion_text
+from apportion.verbs.corrections import runs_of
+from apportion.verbs.decisions import Follow, basis_from, follow, has_decisions
+from apportion.verbs.difference import add_postings, difference
 from apportion.verbs.engines import backend_of
+from apportion.verbs.findings import KEPT, findings_kept, month_findings, problems_noted
+from apportion.verbs.plan_notes import bound_notes, burst_notes
 from apportion.verbs.project import Project
+from apportion.verbs.rules import earlier_rules
 from apportion.verbs.steps import Step, silent
-from apportion.verbs.world import Pins, billed_periods, build_world, known_month, parts_of, pins_of
+from apportion.verbs.world import Pins, billed_periods, build_world, known_month, parts_of, pins_of, pins_of_run
 
 Found = TypeVar("Found")
 FEW = 5  # problems that are shown
@@ -36,7 +48,10 @@ FEW = 5  # problems that are shown
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Planned(Result):
-    """A plan beside the record. `was` is the policy that the period was last posted with, "" where it never was."""
+    """A plan beside the record. `was` is the policy that the period was last posted with, "" where it never was.
+
+    `rules` says that earlier releases posted the month, "" where none did; `follows` are decisions that would move another amount.
+    """
 
     period: str
     policy: str
@@ -51,6 +66,9 @@ class Planned(Result):
     plan: Plan
     basis: str
     bursts: tuple[Burst, ...] = ()
+    rules: str = ""
+    follows: tuple[Follow, ...] = ()
+    findings: tuple[JudgedFinding, ...] = ()
 
     @property
     def sampled(self) -> dict[str, tuple[Sampling, ...]]:
@@ -87,21 +105,22 @@ def plan(
     save(project, drawn)
     made = drawn.computed
     bursts = tuple(bursts_of(made.plan.own, made.world.cost_lines))
-    return replace(beside_record(project, drawn.policy, made.plan, drawn.head), bursts=bursts)
+    planned = beside_record(project, drawn.policy, made.plan, drawn.head, drawn.postings)
+    return replace(planned, bursts=bursts, follows=tuple(decisions_after(project, made.plan, drawn.policy)))
 
 
 def draw(project: Project, period: Period, step: Step = silent) -> "Drawn":
     """Of the books as they are now. Nothing is kept."""
     policy, pins, head = policy_for(project, period), pins_of(project), project.books.head()
-    return Drawn(policy, pins, head, compute(project, period, policy, pins, step))
+    computed = compute(project, period, policy, pins, step)
+    return Drawn(policy, pins, head, computed, come_to(project, computed.plan, policy, step))
 
 
 def save(project: Project, drawn: "Drawn") -> None:
-    """For `apply`."""
     keep(project, drawn.policy)
     for part in drawn.computed.late.values():
         keep(project, part.world.policy)
-    project.books.save_plan(stored(drawn.computed, drawn.pins, drawn.head))
+    project.books.save_plan(replace(stored(drawn.computed, drawn.pins, drawn.head), postings=drawn.postings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +157,13 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A plan with what it was pinned to; `head` is the ledger's."""
+    """A plan with what it was pinned to; `head` is the ledger's. `postings` are what the month would come to."""
 
     policy: Policy
     pins: Pins
     head: str
     computed: Computed
+    postings: pa.Table
 
 
 def compute(project: Project, period: Period, policy: Policy, pins: Pins, step: Step = silent) -> Computed:
@@ -160,6 +180,31 @@ def compute(project: Project, period: Period, policy: Policy, pins: Pins, step: 
     if not whole.bills:
         refuse_empty(period, billed_periods(project, pins))
     return Computed(own.world, whole, made)
+
+
+def plan_without(project: Project, period: Period, policy: Policy, step: Step = silent) -> Plan | None:
+    """A closed month that an earlier release posted, by the rules of this one and without what came since; None of other months."""
+    runs = project.books.runs()
+    if not project.books.closed_by(str(period)) or not earlier_rules(runs, period):
+        return None
+    return compute(project, period, policy, pins_of_run(project, runs_of(runs, str(period))[-1]), step).plan
+
+
+def come_to(project: Project, made: Plan, policy: Policy, step: Step = silent) -> pa.Table:
+    """What a month would come to: its plan.
+
+    Of a closed month that an earlier release posted: what is posted, and what came since as the figure with it less the figure without it.
+    """
+    without = plan_without(project, made.period, policy, step)
+    if without is None:
+        return made.postings
+    return add_postings(project.books.believed(str(made.period)), difference(made.postings, without.postings))
+
+
+def decisions_after(project: Project, made: Plan, policy: Policy, step: Step = silent) -> list[Follow]:
+    """What people decided of the month, where it would move another amount."""
+    without = plan_without(project, made.period, policy, step) if has_decisions(project, made.period) else None
+    return follow(project, made.period, basis_from(made), basis_from(without) if without else None)
 
 
 def refuse_empty(period: Period, billed: Iterable[str]) -> None:
@@ -190,6 +235,7 @@ def stored(computed: Computed, pins: Pins, head: str) -> StoredPlan:
             "problems": len(made.problems),
             "conversions": {bill.id: recorded(bill.conversion) for bill in made.bills if bill.conversion},
             "late": late,
+            KEPT: findings_kept(made.findings),
         },
     )
 
@@ -206,16 +252,11 @@ def recorded(how: Conversion) -> dict[str, object]:
     }
 
 
-def conversion_text(bill: Bill, how: Conversion) -> str:
-    """`Cloud 2026-10 EUR: 100.00 EUR at 1.0833 are 108.33 USD (month_average of fx.csv: 22 days, 2026-10-01 to 2026-10-30)`."""
-    days = str(how.days[0]) if len(how.days) == 1 else f"{len(how.days)} days, {how.days[0]} to {how.days[-1]}"
-    money = f"{shown(how.total, how.currency)} at {plain(how.rate)} are {shown(bill.total, bill.currency)}"
-    return f"{bill.id}: {money} ({how.rule} of {how.table}: {days})"
-
-
-def beside_record(project: Project, policy: Policy, made: Plan, head: str) -> Planned:
+def beside_record(project: Project, policy: Policy, made: Plan, head: str, postings: pa.Table | None = None) -> Planned:
+    """`postings`: what the month would come to, where that is known."""
     period = str(made.period)
-    rows = changes(project.books.believed(period), made.postings)
+    postings = come_to(project, made, policy) if postings is None else postings
+    rows = changes(project.books.believed(period), postings)
     versions = [run.policy_version for run in project.books.runs(PLAN) if run.period == period]
     names = {known.version: f"{known.name}@{known.version[:12]}" for known in project.books.policies()}
     return Planned(
@@ -226,12 +267,34 @@ def beside_record(project: Project, policy: Policy, made: Plan, head: str) -> Pl
         head=head,
         rows=rows,
         tally=tally(rows, period),
-        equation=equations(made.postings, ((bill.id, bill.currency, bill.total) for bill in made.bills)),
+        equation=equations(postings, totals_of(made, postings)),
         bills=tuple(made.bills),
         problems=tuple(made.problems),
         plan=made,
         basis=basis_of(policy),
+        rules=rules_text(project, made.period),
+        findings=month_findings(project, policy, made.period, made.findings),
     )
+
+
+def totals_of(made: Plan, postings: pa.Table) -> Iterator[tuple[str, str, Decimal]]:
+    """Of each bill: as its lines say; where earlier rules posted the month, as it was posted with what came since."""
+    if postings is made.postings:
+        yield from ((bill.id, bill.currency, bill.total) for bill in made.bills)
+        return
+    yield from (
+        (bill, currency, amount) for (bill, currency), amount in grouped(postings, ("bill", "currency")).items()
+    )
+
+
+def rules_text(project: Project, period: Period) -> str:
+    """That figures of an earlier release may differ, where one posted the month."""
+    earlier = " and ".join(earlier_rules(project.books.runs(), period))
+    if not earlier:
+        return ""
+    if project.books.closed_by(str(period)):
+        return f"{period} was closed by rules {earlier} of the engine: what came since is the figure with it less the figure without it, both by rules {RULES}"
+    return f"{period} was posted by rules {earlier} of the engine; it is planned by rules {RULES}, and the differences hold what that changes"
 
 
 @sheet_of.register
@@ -259,11 +322,11 @@ def plan_sheet(made: Planned) -> Sheet:
     )
     was = f" (was {made.was})" if made.was and made.was != made.policy else ""
     title = f"Plan for {made.period} under {made.policy}{was}, {made.basis}          + added  ~ changed  - removed"
-    return Sheet(title, tables, plan_value(made), notes_of(made))
+    return Sheet(title, (*tables, *findings_tables(made.findings)), plan_value(made), notes_of(made))
 
 
 def plan_value(made: Planned) -> dict[str, object]:
-    """The contract: `digest`, `engine`, `equation`, `rows`, `bills` (with their conversion), `problems`.
+    """The contract: `digest`, `engine`, `equation`, `rows`, `bills` (with their conversion), `findings`, `problems`.
 
     `sampled`: how shares were estimated; `bursts`: use above reservations.
     """
@@ -280,9 +343,12 @@ def plan_value(made: Planned) -> dict[str, object]:
         "equation": made.equation,
         "rows": made.rows,
         "bills": made.bills,
+        "findings": findings_value(made.findings),
         "problems": made.problems,
         "sampled": made.sampled,
         "bursts": [burst_value(burst) for burst in made.bursts],
+        "rules": made.rules,
+        "follows": [one.text for one in made.follows],
     }
 
 
@@ -297,18 +363,11 @@ def burst_value(burst: Burst) -> dict[str, object]:
     }
 
 
-def burst_notes(made: Planned) -> list[str]:
-    return [
-        f"bursts: {shown(for_reading(amount), currency)} of {burst.team}'s charge in {burst.pool} pays for nodes that only other teams' bursts used"
-        for burst in made.bursts
-        for currency, amount in burst.for_others.items()
-    ]
-
-
 def notes_of(made: Planned) -> tuple[str, ...]:
     converted = [f"converted: {conversion_text(bill, bill.conversion)}" for bill in made.bills if bill.conversion]
-    problems = [f"problem: {problem.where}: {problem.message} [{problem.code}]" for problem in made.problems[:FEW]]
-    more = [f"... and {len(made.problems) - FEW} more problems: -o json has all"] if len(made.problems) > FEW else []
+    told = problems_noted(made.problems)
+    problems = [f"problem: {one.where}: {one.message} [{one.code}]" for one in told[:FEW]]
+    more = [f"... and {len(told) - FEW} more problems: -o json has all"] if len(told) > FEW else []
     bills = [one.sentence() for one in made.equation] if len(made.equation) > 1 else []
     sums = (
         [one.sentence() for one in by_currency(made.equation)] if bills else [one.sentence() for one in made.equation]
@@ -319,7 +378,10 @@ def notes_of(made: Planned) -> tuple[str, ...]:
         "\n".join((*bills, *sums)),
         made.tally,
         *converted,
-        *burst_notes(made),
+        *burst_notes(made.bursts),
+        *bound_notes(made.plan.trace.setting.policy, made.bills),
+        *([f"rules: {made.rules}"] if made.rules else []),
+        *(f"follows: {one.text}" for one in made.follows),
         *problems,
         *more,
         f"digest {made.digest}{cluster}",

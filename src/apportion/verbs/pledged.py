@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from apportion.books.names import Names
 from apportion.books.pledges import ENDS, LEND, POST, RESERVE, Pledge
+from apportion.engine.label_sets import split_tables
 from apportion.engine.workloads import owner_of, unite
 from apportion.model.meters import METERS
 from apportion.model.times import Interval, local_day
@@ -23,7 +24,7 @@ from apportion.verbs.project import Project
 
 POSTED = ENDS[POST]
 RUNNING = "running"
-READ = ["source", "workload", "meter", "start_s", "end_s", "allocated"]
+READ = ["source", "workload", "meter", "start_s", "end_s", "allocated", "used", "label_set"]
 
 
 Key = tuple[str, str]  # a team and a job of it
@@ -121,10 +122,12 @@ def jobs_of(project: Project, wanted: Iterable[Key]) -> dict[Key, Job]:
     asked = sorted(set(wanted))
     names = pa.array(sorted({name for _, name in asked}), pa.string())
     rows = project.books.scan("workloads", where=pc.field("workload").isin(names) | pc.field("run").isin(names))
+    ids = pc.unique(rows["workload"])
+    rows, usage = split_tables(rows, project.books.scan("usage", columns=READ, where=pc.field("workload").isin(ids)))
     known = {row["workload"]: row for row in unite(rows).to_pylist()}
     spans = {row["workload"]: Interval(row["start_s"], row["end_s"]) for row in rows.to_pylist()}
     teams = {name: owner_of(dict(row["labels"]), project.policy, spans[name], []).team for name, row in known.items()}
-    sums = sums_of(project, known)
+    sums = sums_of(usage)
     found: dict[Key, Job] = {}
     for team, name in asked:
         mine = {each for each, row in known.items() if name in (each, row["run"]) and teams[each] == team}
@@ -133,11 +136,10 @@ def jobs_of(project: Project, wanted: Iterable[Key]) -> dict[Key, Job]:
     return found
 
 
-def sums_of(project: Project, ids: Iterable[str]) -> dict[tuple[str, str], dict[str, Fraction]]:
+def sums_of(usage: pa.Table) -> dict[tuple[str, str], dict[str, Fraction]]:
     """By workload and meter, then by source."""
-    where = pc.field("workload").isin(pa.array(sorted(ids), pa.string()))
     sums: dict[tuple[str, str], dict[str, Fraction]] = {}
-    for row in project.books.scan("usage", columns=READ, where=where).to_pylist():
+    for row in usage.to_pylist():
         of = sums.setdefault((row["workload"], row["meter"]), {})
         of[row["source"]] = of.get(row["source"], Fraction(0)) + amount_of(row)
     return sums
@@ -155,4 +157,5 @@ def amount_of(row: Mapping[str, Any]) -> Fraction:
     """Hours of a level, units of a flow."""
     meter = METERS[row["meter"]]
     seconds = 1 if meter.flow else Fraction(row["end_s"] - row["start_s"], HOUR_S)
-    return Fraction(row["allocated"], meter.base) * seconds
+    units = row["allocated"] if row["allocated"] is not None else row["used"] or 0
+    return Fraction(units, meter.base) * seconds

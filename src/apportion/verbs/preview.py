@@ -13,7 +13,7 @@ from apportion.verbs.agreement import policy_for, short
 from apportion.verbs.draft import draft, read_text
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
-from apportion.verbs.soundness import BAD, GOOD, NOTE, Finding
+from apportion.verbs.soundness import BAD, GOOD, NOTE, CheckLine
 from apportion.verbs.world import pins_of
 
 NO_BILL = "nothing-to-plan"
@@ -55,7 +55,7 @@ def files_named(project: Project) -> list[Path]:
     return [project.folder / clause.policy] if clause and clause.policy else []
 
 
-def preview_findings(project: Project, month: Period | None) -> Iterator[Finding]:
+def preview_findings(project: Project, month: Period | None) -> Iterator[CheckLine]:
     """Of the policy file: what it shows beside, when, and whether that can be read, follows without a gap, and can be applied to the month."""
     clause = project.policy.preview
     if clause is None:
@@ -64,24 +64,24 @@ def preview_findings(project: Project, month: Period | None) -> Iterator[Finding
     if found.policy is None:
         wrong = found.trouble or ApportionError("no-policy-file", "it cannot be read")
         where = f" ({wrong.where})" if wrong.where else ""
-        yield Finding(BAD, "preview", f"{clause.source}: {wrong.message}{where} [{wrong.code}]", wrong.hint or edit)
+        yield CheckLine(BAD, "preview", f"{clause.source}: {wrong.message}{where} [{wrong.code}]", wrong.hint or edit)
         return
     shown = (
         f"{found.name} of {clause.source} is shown beside the rules in force from {clause.from_} until {clause.until}"
     )
-    yield Finding(GOOD, "preview", shown)
+    yield CheckLine(GOOD, "preview", shown)
     begins, after = found.policy.effective, clause.until.next.first_day
     if begins != after:
-        yield Finding(
+        yield CheckLine(
             NOTE,
             "preview",
             f"it takes effect on {begins}, and is shown until {clause.until}",
             f"{edit}, or leave it if it is meant",
         )
     if found.policy.version == project.policy.version:
-        yield Finding(NOTE, "preview", "it says what the policy in force says", edit)
+        yield CheckLine(NOTE, "preview", "it says what the policy in force says", edit)
     if month is not None and clause.holds_in(month) and (error := trouble_in(project, month, found.policy)):
-        yield Finding(BAD, "preview", f"{found.name} in {month}: {error.message} [{error.code}]", error.hint or edit)
+        yield CheckLine(BAD, "preview", f"{found.name} in {month}: {error.message} [{error.code}]", error.hint or edit)
 
 
 def trouble_in(project: Project, month: Period, policy: Policy) -> ApportionError | None:

@@ -12,8 +12,8 @@ from apportion.books.tables import span
 from apportion.errors import Problem, ProjectError
 from apportion.model.delivery import Delivery, FileDigest
 from apportion.model.times import Interval
-from apportion.sources.pushed import KIND, Taken, Welcome, read_rows
-from apportion.sources.settings import stanza
+from apportion.sources.clusters import state_cluster
+from apportion.sources.pushed import KIND, Taken, Welcome, read_cluster, read_rows
 from apportion.verbs.project import Project
 
 LOCK = "push"  # from the claim of a key to its answer: who repeats a push meanwhile waits, and cannot bring old rows back over newer ones
@@ -72,20 +72,22 @@ def push(project: Project, who: str, given: Push) -> Pushed:
             where=source.where,
             hint=f'declare one with kind = "{KIND}"',
         )
-    stanza(source.settings, ())  # refuses what it does not know
+    cluster = read_cluster(source.settings)
+    project.books.pushes.check(who, given.key, given.sha256)
     taken = read_rows(given.body, given.form, Welcome(source.name, given.table, given.window))
     refuse_nothing(taken.table, taken.problems, strict=given.strict)
     with spoken(), project.books.locks.hold([LOCK]):
         before = project.books.pushes.claim(who, given.key, given.sha256)
         if before:
             return revived(before)
-        done = taken_in(project, given, taken)
+        done = taken_in(project, given, taken, cluster)
         project.books.pushes.answered(who, given.key, json.dumps(asdict(done)))
     return done
 
 
-def taken_in(project: Project, given: Push, taken: Taken) -> Pushed:
-    receipt = project.books.ingest(delivery_of(given, taken.table, taken.problems))
+def taken_in(project: Project, given: Push, taken: Taken, cluster: str) -> Pushed:
+    made = delivery_of(given, taken)
+    receipt = project.books.ingest(state_cluster(made, cluster))
     rows = receipt.rows[given.table]
     return Pushed(
         source=given.source,
@@ -95,7 +97,7 @@ def taken_in(project: Project, given: Push, taken: Taken) -> Pushed:
         known=max(0, taken.table.num_rows - rows - receipt.quarantined),
         quarantined=receipt.quarantined,
         refused=len(taken.problems),
-        problems=taken.problems[:LISTED],
+        problems=(*taken.doubts, *taken.problems)[:LISTED],
     )
 
 
@@ -108,9 +110,10 @@ def refuse_nothing(rows: pa.Table, problems: tuple[Problem, ...], *, strict: boo
         raise RefusedError("there is no row that can be taken", problems)
 
 
-def delivery_of(given: Push, rows: pa.Table, problems: tuple[Problem, ...]) -> Delivery:
+def delivery_of(given: Push, taken: Taken) -> Delivery:
+    rows, problems = taken.table, (*taken.problems, *taken.doubts)
     amount = {"usage": "allocated", "workloads": "end_s"}.get(given.table, "amount")
-    control = str(pc.sum(rows[amount].cast(pa.decimal128(38, 0))).as_py())
+    control = str(pc.sum(rows[amount].cast(pa.decimal128(38, 0))).as_py() or 0)
     digest = FileDigest(f"push {given.table}", hashlib.sha256(given.body).hexdigest(), rows.num_rows, control)
     window = given.window or Interval(*span(given.table, rows))
     return Delivery(

@@ -21,10 +21,7 @@ def reaches(project: Project, period: Period, pins: Pins, today: date) -> tuple[
     zone = ZoneInfo(project.policy.time_zone)
     month = period.interval(zone)
     both = Interval(period.previous.interval(zone).start_s, month.end_s)
-    windows: dict[str, list[Mapping[str, Any]]] = {}
-    for row in project.books.deliveries():
-        if "usage" in row["tables"] and row["start_s"] < both.end_s and row["end_s"] > both.start_s:
-            windows.setdefault(row["source"], []).append(row)
+    windows = by_source(project.books.deliveries(), both)
     stated = {
         source.name: source.kind != PUSHED and is_asked(source_named(source.kind, source.where), source.settings)
         for source in project.sources
@@ -39,6 +36,19 @@ def reaches(project: Project, period: Period, pins: Pins, today: date) -> tuple[
             day = local_day(end, zone) - timedelta(days=1)
             found.append(SourceReach(source, day if day >= period.first_day else None))
     return tuple(found)
+
+
+def by_source(deliveries: Sequence[Mapping[str, Any]], span: Interval) -> dict[str, list[Mapping[str, Any]]]:
+    """Deliveries of usage that touch a span. Sources that only add rows are left out, unless there are no others: nobody knows what they will add."""
+    own = [
+        row
+        for row in deliveries
+        if "usage" in row["tables"] and row["start_s"] < span.end_s and row["end_s"] > span.start_s
+    ]
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in [row for row in own if row["replaced"]] or own:
+        found.setdefault(row["source"], []).append(row)
+    return found
 
 
 def asked_until(rows: Sequence[Mapping[str, Any]], since: int) -> int:

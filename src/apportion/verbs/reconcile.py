@@ -20,8 +20,8 @@ from apportion.reports.reconcile import Files, Restated, Sides, reconcile, sums
 from apportion.reports.report import Report
 from apportion.reports.sums import ZERO, total
 from apportion.verbs.agreement import basis_of, policy_for, policy_of_version, short
+from apportion.verbs.conversions import conversion_text
 from apportion.verbs.corrections import runs_of
-from apportion.verbs.plan import conversion_text
 from apportion.verbs.project import Project
 from apportion.verbs.world import Pins, bill_lines, exchange_rates, known_month, pins_of, pins_of_run, reference_lines
 

@@ -21,9 +21,10 @@ from apportion.reports.idle import idle
 from apportion.reports.report import Record, Report
 from apportion.reports.showback import showback
 from apportion.reports.trend import trend
-from apportion.verbs.agreement import basis_of, policy_of_version
-from apportion.verbs.asked import Months, posted_months
+from apportion.verbs.agreement import basis_of, policy_for, policy_of_version
+from apportion.verbs.asked import Months, nothing_posted, posted_months
 from apportion.verbs.corrections import corrected
+from apportion.verbs.findings import planned_findings, with_lost
 from apportion.verbs.held import Holding, held_in
 from apportion.verbs.incomplete import incomplete_days
 from apportion.verbs.periods import label
@@ -49,7 +50,16 @@ def report(
     `periods` as months, or as text: `2026-10`, `2026-Q4` or `2026-04..2026-10`; the newest that is posted unless given. `where` are filters such
     as `team=vision`. The option `as_of` is a day: as the books stood at its end. Others are the report's own, such as `by`.
     """
-    return report_from(read_record, project, name, posted_months(project, periods), where, **options)
+    months = posted_months(project, periods)
+    made = report_from(read_record, project, name, months, where, **options)
+    return with_findings(project, made, months) if name == "coverage" else made
+
+
+def with_findings(project: Project, made: Report, periods: str | list[Period]) -> Report:
+    """What coverage is without, for whoever may see all of it."""
+    months = [parse_period(periods)] if isinstance(periods, str) else periods
+    found = (one for month in months for one in planned_findings(project, policy_for(project, month), month))
+    return with_lost(made, tuple(found))
 
 
 def report_from(
@@ -155,13 +165,7 @@ def read_record(
     books = project.books
     tables = [books.posted(str(period), as_of_s=until_s).select(POSTINGS.names) for period in periods]
     if not any(len(table) for table in tables):
-        some = sorted(posted_periods(project))
-        raise ProjectError(
-            "nothing-posted",
-            f"nothing is posted for {label(periods)}",
-            hint=f"run `apportion plan --period {periods[0]}` and `apportion apply --period {periods[0]}`"
-            + (f"; posted: {', '.join(some)}" if some else ""),
-        )
+        raise nothing_posted(project, periods, until_s)
     names = {policy.version: policy.name for policy in books.policies()}
     runs = [run for run in books.runs() if until_s is None or run.posted_s <= until_s]
     versions = policies_posted(project, periods, until_s)

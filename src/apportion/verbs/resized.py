@@ -101,7 +101,7 @@ def offering(world: World, pool: str, backend: Backend) -> set[str]:
     """The resources whose capacity counts in a pool: those that its selector matches, else those that its cost lines name."""
     usage = backend.lend(world.usage) if isinstance(world.usage, pa.Table) else world.usage
     selector = world.policy.pools[pool].usage
-    resources = read_resources(usage, world.capacity)
+    resources = read_resources(usage, world.capacity, world.places or {})
     if selector is not None:
         return {name for name, labels in resources.labels.items() if selector.matches(labels)}
     exchange = exchange_of(world.policy, world.period, world.rates)

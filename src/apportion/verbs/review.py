@@ -11,7 +11,7 @@ from apportion.policy.document import Policy
 from apportion.reports.review.bursts import bursts
 from apportion.reports.review.dominant import dominant
 from apportion.reports.review.drift import drift
-from apportion.reports.review.finding import Finding
+from apportion.reports.review.finding import Pattern
 from apportion.reports.review.idle import idle
 from apportion.reports.review.owners import Unmapped, owners, unmapped
 from apportion.reports.review.pool import Pool
@@ -83,7 +83,7 @@ def month_before(means: Means, project: Project, period: Period, policy: Policy)
     return month_of(project, period.previous, means.read(project, [period.previous], None), (policy, pins_of(project)))
 
 
-def of_both(now: Month, before: Month | None, months: tuple[str, str], project: Project) -> Iterator[Finding]:
+def of_both(now: Month, before: Month | None, months: tuple[str, str], project: Project) -> Iterator[Pattern]:
     if before is None:
         return
     bounds = project.settings.review
@@ -94,7 +94,7 @@ def of_both(now: Month, before: Month | None, months: tuple[str, str], project: 
             yield from owners(here, there[currency], currency, months, bounds)
 
 
-def of_one(project: Project, computed: Computed, month: Month, pools: list[Pool]) -> Iterator[Finding]:
+def of_one(project: Project, computed: Computed, month: Month, pools: list[Pool]) -> Iterator[Pattern]:
     bounds, policy = project.settings.review, computed.world.policy
     bills = {currency: summed(posted) for currency, posted in by_currency(month.record.posted) if is_money(currency)}
     gaps = [told(gap, policy) for gap in gaps_of(project, computed.world.period) if is_money(gap.currency)]

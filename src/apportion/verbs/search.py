@@ -15,12 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.books.shapes import Dispute
+from apportion.engine.label_sets import rows_named
 from apportion.errors import ProjectError
 from apportion.model.rows import SYSTEM_OWNERS, TEXT
 from apportion.model.times import parse_period
 from apportion.reports.words import shown
 from apportion.verbs.agreement import policy_for
 from apportion.verbs.charged import told
+from apportion.verbs.job_clusters import ClusterJob, jobs_apart
+from apportion.verbs.job_names import runs_called, without_attempt
 from apportion.verbs.owning import TEAMS, teams_by_rule
 from apportion.verbs.project import Project
 
@@ -101,8 +104,9 @@ class Catalogue:
         """The run that is called so, or that a workload of that name belongs to."""
         if pc.any(pc.equal(self.runs["run"], name)).as_py():
             return name
-        found = self.runs.filter(pc.equal(self.runs["workload"], name))["run"]
-        return str(found[0]) if len(found) else None
+        found = pc.unique(self.runs.filter(pc.equal(self.runs["workload"], name))["run"])
+        short = runs_called(self.runs, name) if not len(found) else []
+        return str(found[0]) if len(found) else short[0] if len(short) == 1 else None
 
 
 def known_teams(owners: pa.Table) -> list[str]:
@@ -124,19 +128,30 @@ def catalogue(project: Project, work: Named | None = None) -> Catalogue:
 def named_work(project: Project) -> Named:
     """Every run by its names, and whose each is: by the evidence and the policies alone, whatever is posted."""
     books = project.books
-    runs = books.scan("workloads", columns=[*RUNS, "source"])
+    runs = books.scan("workloads", columns=[*RUNS, "source", "label_set"])
+    apart = jobs_apart(project)
+    runs = runs.filter(pc.invert(pc.is_in(runs["run"], pa.array([job.run for job in apart], TEXT)))) if apart else runs
     paid = charged(project)
     teams = pa.concat_tables([paid, uncharged(project, runs, paid)])
-    some = told(runs)
-    joined = teams.join(some.select(["workload", "run"]), "workload").group_by(["run", "team"]).aggregate([])
-    return lowered(some), joined
+    some = told(rows_named(runs, pa.concat_arrays([pc.unique(runs["workload"]), pc.unique(teams["workload"])])))
+    joined = teams.join(some.select(["workload", "run"]), "workload", join_type="inner").select(["run", "team"])
+    some = pa.concat_tables([some, *(job.known.select(some.column_names).cast(some.schema) for job in apart)])
+    joined = pa.concat_tables([joined, *(teams_of_job(project, job).cast(joined.schema) for job in apart)])
+    return lowered(some), joined.group_by(["run", "team"]).aggregate([])
+
+
+def teams_of_job(project: Project, job: ClusterJob) -> pa.Table:
+    """Run and team: those that were charged, else those by the rules."""
+    found = job.charged(project)["team"]
+    teams = pc.unique(found if len(found) else by_rules(project, job.rows)["team"])
+    return pa.table({"run": pa.array([job.name] * len(teams), TEXT), "team": teams})
 
 
 def lowered(runs: pa.Table) -> pa.Table:
     """With each name once more as it is compared."""
     for name in RUNS:
         runs = runs.append_column(f"{name}_low", pc.utf8_lower(pc.fill_null(runs[name], "")))
-    return runs
+    return runs.append_column("job_low", without_attempt(runs["workload_low"]))
 
 
 def charged(project: Project) -> pa.Table:
@@ -148,7 +163,12 @@ def uncharged(project: Project, runs: pa.Table, paid: pa.Table) -> pa.Table:
     rest = runs.filter(pc.invert(pc.is_in(runs["workload"], pc.unique(paid["workload"]))))
     if not len(rest):
         return TEAMS.empty_table()
-    rows = project.books.scan("workloads", where=pc.field("workload").isin(pc.unique(rest["workload"])))
+    return by_rules(
+        project, project.books.scan("workloads", where=pc.field("workload").isin(pc.unique(rest["workload"])))
+    )
+
+
+def by_rules(project: Project, rows: pa.Table) -> pa.Table:
     months = pc.strftime(pc.cast(rows["start_s"], pa.timestamp("s")), "%Y-%m")
     made = [TEAMS.empty_table()]
     for month in sorted(pc.unique(months).to_pylist()):
@@ -209,6 +229,8 @@ def owner_hit(kind: str, row: Row, owners: pa.Table) -> Hit:
 def of_runs(known: Catalogue, asked: str) -> Hits:
     runs = known.runs
     rank = np.minimum.reduce([ranks(runs[f"{name}_low"], asked) for name in RUNS])
+    ends = pc.or_(pc.ends_with(runs["run_low"], f"/{asked}"), pc.ends_with(runs["job_low"], f"/{asked}"))
+    rank = np.where(np.asarray(ends), RANKS.index(EXACT), rank)  # the id that the scheduler writes
     some = runs.select(["run"]).append_column("rank", pa.array(rank)).filter(pa.array(rank < NONE))
     names = some.group_by("run").aggregate([("rank", "min")])
     few, count = best(names.select(["run"]), np.asarray(names["rank_min"]))

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.books.shapes import PLAN
+from apportion.engine.clusters import locate
 from apportion.engine.exchange import exchange_of
 from apportion.engine.lines import read_lines
 from apportion.engine.resources import read_resources
@@ -137,8 +138,9 @@ def resources_of(project: Project, month: str, pools: Iterable[str]) -> dict[str
     lines = bill_lines(project, period, pins)
     window, backend = period.interval(ZoneInfo(policy.time_zone)), backend_of(project)
     usage = usage_rows(project, pins["usage"], window, backend)
-    usage = backend.lend(usage) if isinstance(usage, pa.Table) else usage
     capacity = project.books.scan("capacity", pins["capacity"], where=touches(window))
+    found = locate(usage, capacity, backend)
+    usage = backend.lend(found.usage) if isinstance(found.usage, pa.Table) else found.usage
     exchange = exchange_of(policy, period, exchange_rates(project, period, policy, pins, lines))
-    placed = read_lines(lines, policy, period, read_resources(usage, capacity), exchange)
+    placed = read_lines(lines, policy, period, read_resources(usage, found.capacity, found.places), exchange)
     return {name: frozenset(placed.tranches.resources_of(name)) for name in pools}

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 from apportion.engine.sharing import SplitError, solve
+from apportion.model.findings import Finding
+from apportion.model.money import plain
 from apportion.model.numbers import LONGEST
 
 LARGEST_TEXT = 1_000_000
@@ -17,11 +19,20 @@ class InexactNumber:
 
 
 def split(text: str) -> tuple[int, dict[str, Any]]:
-    """Solve one small sharing problem, given as JSON: the exit code, and the object to print, `shares`, or `error` and `message`."""
+    """Solve one small sharing problem, given as JSON: the exit code, and the object to print, `shares`, or `error` and `message`.
+
+    `findings` stand beside the shares where something of the problem does not fit together.
+    """
     try:
-        return 0, {"shares": solve(read_problem(text)).minor}
+        solution = solve(read_problem(text))
     except SplitError as error:
         return 1, {"error": error.code, "message": error.message}
+    told = [describe(finding) for finding in solution.findings]
+    return 0, {"shares": solution.minor, **({"findings": told} if told else {})}
+
+
+def describe(finding: Finding) -> dict[str, Any]:
+    return {"code": finding.code, "message": finding.message, "hours": plain(finding.hours), "remedy": finding.remedy}
 
 
 def read_problem(text: str) -> dict[str, Any]:

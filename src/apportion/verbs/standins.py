@@ -17,6 +17,7 @@ import pyarrow as pa
 from apportion.engine.claims import component_of
 from apportion.engine.lines import BASIS
 from apportion.engine.plan import World
+from apportion.engine.resources import label_resources
 from apportion.model.meters import METERS
 from apportion.model.money import GRAIN, to_decimal
 from apportion.model.rows import COST_LINES
@@ -93,9 +94,9 @@ def capacity_of(world: World, pool: Pool, found: Settled, span: Interval) -> lis
     if found.capacity_price is None:
         return []
     levels = []
+    labels = label_resources((), world.capacity, world.places or {})
     for row in world.capacity.to_pylist():
-        labels = {"node": row["resource"], "resource": row["resource"], **dict(row["labels"] or ())}
-        mine = pool.usage.matches(labels) if pool.usage else row["resource"] in found.resources
+        mine = pool.usage.matches(labels[row["resource"]]) if pool.usage else row["resource"] in found.resources
         inside = Interval(row["start_s"], row["end_s"]).clip(span)
         if mine and row["meter"] in pool.meter and inside.seconds > 0:
             units = row["amount"] * pool.meter[row["meter"]] / METERS[row["meter"]].base

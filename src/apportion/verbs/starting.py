@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,10 @@ from apportion.errors import ProjectError
 from apportion.model.delivery import Delivery
 from apportion.model.result import Result
 from apportion.model.times import DAY_S, Interval
+from apportion.reports.words import counted
+from apportion.sources.clusters import state_cluster
 from apportion.sources.live import Live
+from apportion.sources.prometheus.clusters import find_clusters
 from apportion.sources.registry import reader, source_named
 from apportion.verbs.ingest import Ingested, ingest
 from apportion.verbs.init import Started, Wishes, init, refuse_taken
@@ -24,7 +27,7 @@ from apportion.verbs.proposing.cluster import propose_cluster
 from apportion.verbs.proposing.prices import read_prices
 from apportion.verbs.proposing.rate_card import About, propose_rate_card
 from apportion.verbs.proposing.seen import seen_in, together
-from apportion.verbs.soundness import Finding
+from apportion.verbs.soundness import GOOD, CheckLine
 from apportion.verbs.steps import Step, silent
 
 SLURM, PROMETHEUS, FOCUS = "slurm", "prometheus", "focus"
@@ -58,7 +61,7 @@ class Begun(Result):
     """`findings` are about the proposal; `unmapped` are accounts that no rule gives to a team, with the hours they held."""
 
     started: Started
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckLine, ...]
     unmapped: tuple[str, ...] = ()
     ingested: tuple[Ingested, ...] = ()
 
@@ -80,7 +83,7 @@ def from_accounting(folder: Path, wishes: Wishes, given: Accounting, step: Step 
     started = init(folder, made, [SLURM_NOTES * (settings["kind"] == SLURM) + toml(settings)], proposal.policy)
     keep(log, target)
     taken = tuple(ingest(open_project(folder), step=step))
-    return Begun(started, proposal.findings, proposal.unmapped, taken)
+    return Begun(started, (*told_clusters(deliveries), *proposal.findings), proposal.unmapped, taken)
 
 
 def from_cluster(folder: Path, wishes: Wishes, given: Cluster, step: Step = silent) -> Begun:
@@ -95,17 +98,42 @@ def from_cluster(folder: Path, wishes: Wishes, given: Cluster, step: Step = sile
     settings = {"name": "cluster", "kind": PROMETHEUS, "url": given.url, "cluster": wishes.name, **given.stanza}
     step(f"asking {host}", 0, 0)
     day = last_day(bills)
-    usage = delivered(settings, folder if folder.is_dir() else Path(), day)
+    base = folder if folder.is_dir() else Path()
+    stanzas = each_cluster(settings, base, day)
+    usage = [state_cluster(one, stanza["cluster"]) for stanza in stanzas for one in delivered(stanza, base, day)]
     about = About(wishes.name, wishes.currency or "USD", wishes.time_zone, f"{settings['kind']} at {host}")
     proposal = propose_cluster(usage, bills, about)
     target = place(bill, folder, "bills")
     costs |= {"path": target.relative_to(folder.absolute()).as_posix()}
     since = datetime.fromtimestamp(first_billed(bills), UTC).date()
-    live = {**settings, "since": since.isoformat()} if asked(settings) else settings
+    live = [{**stanza, "since": since.isoformat()} if asked(stanza) else stanza for stanza in stanzas]
     made = replace(wishes, currency=about.currency)
-    started = init(folder, made, [toml(costs), toml(live)], proposal.policy)
+    started = init(folder, made, [toml(costs), *map(toml, live)], proposal.policy)
     keep(bill, target)
-    return Begun(started, proposal.findings)
+    return Begun(started, (*several(stanzas), *proposal.findings))
+
+
+def each_cluster(settings: Mapping[str, Any], base: Path, day: Interval) -> list[dict[str, Any]]:
+    """A stanza for each cluster that the series tell apart; the one stanza where they tell of one."""
+    found = find_clusters(settings, base, day) if settings["kind"] == PROMETHEUS else []
+    return [{**settings, "name": name, "cluster": name, "match": match} for name, match in found] or [dict(settings)]
+
+
+def told_clusters(deliveries: Sequence[Delivery]) -> Iterator[CheckLine]:
+    """Where accounting tells of several."""
+    names = sorted(filter(None, pc.unique(together(deliveries, "usage")["cluster"]).to_pylist()))
+    if len(names) > 1:
+        text = f"the accounting is of {counted(len(names), 'cluster')}: {', '.join(names)}"
+        yield CheckLine(
+            GOOD, "clusters", text, "give a pool `usage: {cluster: ...}` where they have prices of their own"
+        )
+
+
+def several(stanzas: Sequence[Mapping[str, Any]]) -> Iterator[CheckLine]:
+    if len(stanzas) > 1:
+        names = ", ".join(str(stanza["cluster"]) for stanza in stanzas)
+        text = f"the series are of {counted(len(stanzas), 'cluster')}: {names}; each has a stanza of its own"
+        yield CheckLine(GOOD, "clusters", text)
 
 
 def host_of(url: str) -> str:

@@ -14,8 +14,9 @@ from apportion.render.statement.listing import statement_list
 from apportion.reports.statement.build import statements as built
 from apportion.reports.statement.facts import Facts
 from apportion.reports.statement.shape import LEVELS, Statement, from_json, to_json
+from apportion.reports.statement.told import StatementValue, valued
 from apportion.verbs.agreement import policy_of_version
-from apportion.verbs.asked import posted_month
+from apportion.verbs.asked import nothing_posted, posted_month
 from apportion.verbs.preview import Upcoming, upcoming
 from apportion.verbs.project import Project
 from apportion.verbs.report import end_of
@@ -64,6 +65,15 @@ def statements(
     return Listing(made, lambda: statement_list(made))
 
 
+def told_statements(project: Project, wanted: Wanted = EVERY, step: Step = silent) -> Listing[StatementValue]:
+    """What each owner owes for a month, what changed, and why: as it was issued where the month is closed, else a draft.
+
+    A value has the fields of docs/reference/statement.md; every amount is a Decimal in the currency's own units.
+    """
+    found = statements(project, wanted, step)
+    return Listing(map(valued, found), found.sheet)
+
+
 def issued(project: Project, closed: Closed, wanted: Wanted) -> list[Statement]:
     """Word for word; the day of issue is that of the close, which is no part of what was said."""
     texts = project.books.statements(closed.period, wanted.level, wanted.owner)
@@ -79,9 +89,7 @@ def facts_of(project: Project, period: Period, until_s: int | None, step: Step =
     shelf = shelf_of(project, until_s)
     month = shelf.month(period)
     if month is None:
-        raise ProjectError(
-            "nothing-posted", f"nothing is posted for {period}", hint=f"apportion plan --period {period}, then apply"
-        )
+        raise nothing_posted(project, [period], until_s)
     return gather(shelf, month, step, upcoming(project, period) if until_s is None else None)
 
 
@@ -96,7 +104,9 @@ def unknown(wanted: Wanted, period: str, names: set[str]) -> ProjectError:
     level = wanted.level.replace("_", " ")
     if not wanted.owner:
         return ProjectError(
-            "unknown-owner", f"no {level} is named in {period}", hint="name it in the policy, or ask for another level"
+            "unknown-owner",
+            f"no {level} has a statement of {period}: the month names none, or every amount is less than one minor unit",
+            hint="name it in the policy, ask for another level, or look at `apportion report showback`",
         )
     return ProjectError(
         "unknown-owner",

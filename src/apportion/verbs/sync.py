@@ -15,7 +15,7 @@ from datetime import date
 from apportion import __version__
 from apportion.books.failures import spoken
 from apportion.books.rounds import FINE, INTERRUPTED, NOTHING, Round
-from apportion.books.shapes import Finding
+from apportion.books.shapes import Damage
 from apportion.engine.plan import RULES
 from apportion.errors import ApportionError, BooksError, InvariantError
 from apportion.model.times import instant_text
@@ -75,7 +75,7 @@ def verified(project: Project) -> Did:
     return Did("every posting and file is as it was recorded")
 
 
-def words(first: Finding, count: int) -> str:
+def words(first: Damage, count: int) -> str:
     return f"{count} findings, the first at {first.where}: {first.message}"
 
 

@@ -10,7 +10,8 @@ from apportion.model.times import parse_period
 from apportion.verbs.toml import Place, check_section, nearest
 
 SYNC_KEYS: Mapping[str, type] = {
-    "apply": bool, "apply_incomplete": bool, "corrections": bool, "since": str, "leave_out": list, "advise": bool, "notify": bool, "verify": bool,
+    "apply": bool, "apply_incomplete": bool, "corrections": bool, "accept": list, "why": str, "since": str, "leave_out": list,
+    "advise": bool, "notify": bool, "verify": bool,
     "at": str, "time_zone": str,
 }  # fmt: skip
 DAILY = "30 6 * * *"
@@ -23,6 +24,8 @@ class Sync:
     apply: bool = False
     apply_incomplete: bool = False
     corrections: bool = False
+    accept: tuple[str, ...] = ()
+    why: str = ""
     since: str = ""
     leave_out: tuple[str, ...] = ()
     advise: bool = True
@@ -47,7 +50,14 @@ def read_sync(section: Any, place: Place, sources: Iterable[str]) -> Sync:
             raise wrong(f"since: {error.message}", place.of("sync", "since"), error.hint) from error
     check_zone(section.get("time_zone", ""), place.of("sync", "time_zone"))
     check_cron(section.get("at", DAILY), place.of("sync", "at"))
-    return Sync(**{**section, "leave_out": tuple(left)})
+    accept = section.get("accept", [])
+    if not all(isinstance(code, str) for code in accept):
+        raise wrong(
+            "accept holds codes of findings, as texts", place.of("sync", "accept"), 'such as ["possible-repeats"]'
+        )
+    if accept and not section.get("why", "").strip():
+        raise wrong("accept needs the reason: why", place.of("sync", "accept"), 'why = "the log has one row per board"')
+    return Sync(**{**section, "leave_out": tuple(left), "accept": tuple(accept)})
 
 
 def check_zone(name: str, where: str) -> None:

@@ -26,6 +26,7 @@ from apportion.policy.document import Policy
 from apportion.reports.sums import total
 from apportion.reports.words import shown
 from apportion.verbs.agreement import keep, policy_for, policy_of_version
+from apportion.verbs.asked import nothing_posted
 from apportion.verbs.correct import open_after
 from apportion.verbs.project import Project
 from apportion.verbs.settings import nearest
@@ -57,9 +58,7 @@ def desk_of(project: Project, month: Period) -> Desk:
     head = project.books.head()
     rows = project.books.believed(str(month), EVERY)
     if not len(rows):
-        raise ProjectError(
-            "nothing-posted", f"nothing is posted for {month}", hint=f"apportion plan --period {month}, then apply"
-        )
+        raise nothing_posted(project, [month])
     booked = open_after(project, month) if project.books.closed_by(str(month)) else month
     return Desk(month, booked, policy_of(project, booked), head, rows)
 
@@ -141,6 +140,12 @@ def refuse_more(amount: Decimal, most: Decimal, currency: str, what: str) -> Non
         )
 
 
+def without_owner(rows: pa.Table, owner: Owner) -> pa.Table:
+    """Those that stand with others."""
+    stay = [pc.equal(rows[name], getattr(owner, name)) for name in PATH]
+    return rows.filter(pc.invert(pc.and_(pc.and_(stay[0], stay[1]), stay[2])))
+
+
 def spread(rows: Sequence[Row], amount: Decimal) -> Iterator[tuple[Row, Decimal]]:
     """An amount over rows in proportion to what each owes: whole units of its own last place, largest remainder; what owes nothing gets nothing."""
     unit = GRAIN // 10 ** max(2, places(amount))
@@ -161,9 +166,9 @@ def places_of(rows: pa.Table, leaf: Owner | None, desk: Desk) -> list[Row]:
     return [{**row, **whose, "day": day, "amount": row["amount_sum"]} for row in summed.to_pylist()]
 
 
-def credit_rows(desk: Desk, rows: Sequence[Row], made: Transfer) -> pa.Table:
-    """The owner is spared, the sponsor pays: in each bill, component and pool what its part comes to."""
-    sponsor, cause = named(desk, made.other, "sponsor"), cause_of(made)
+def credit_rows(desk: Desk, rows: Sequence[Row], made: Transfer, other: Owner | None = None) -> pa.Table:
+    """The owner is spared, the sponsor pays: in each bill, component and pool what its part comes to. `other`: the sponsor, where it is known."""
+    sponsor, cause = other or named(desk, made.other, "sponsor"), cause_of(made)
     found: list[Row] = []
     for row, part in spread(rows, made.amount):
         base = {**row, "period": str(desk.booked), "cause": cause}
@@ -172,9 +177,9 @@ def credit_rows(desk: Desk, rows: Sequence[Row], made: Transfer) -> pa.Table:
     return table_of(found)
 
 
-def reclass_rows(desk: Desk, rows: Sequence[Row], made: Transfer) -> pa.Table:
+def reclass_rows(desk: Desk, rows: Sequence[Row], made: Transfer, other: Owner | None = None) -> pa.Table:
     """What stood with one owner stands with another: the first side cancels the postings key by key, the other names the decision."""
-    other, cause = named(desk, made.other, "owner"), cause_of(made)
+    other, cause = other or named(desk, made.other, "owner"), cause_of(made)
     found: list[Row] = []
     for row in rows:
         base = {**row, "period": str(desk.booked)}

@@ -10,17 +10,21 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.prepare import Prepared
 from apportion.errors import InputError, Problem, ProjectError
 from apportion.model.delivery import Delivery
+from apportion.model.findings import JudgedFinding
 from apportion.model.meters import METERS
 from apportion.model.times import Interval, instant_text
 from apportion.sources.registry import source_kinds
+from apportion.verbs.findings import policy_in_file, tried_findings
 from apportion.verbs.ingest import deliver
 from apportion.verbs.project import Project
 from apportion.verbs.settings import FILE, Source, nearest
 
 FEW = 10
 PLACES = 4
+Life = tuple[str, str | None]  # a workload and its set of labels
 ALL_TIMES = Interval(0, 2**32)
 
 
@@ -58,6 +62,7 @@ class Trial:
     counts: Mapping[str, int]
     rows: tuple[Understood, ...]
     refused: tuple[Refused, ...]
+    findings: tuple[JudgedFinding, ...] = ()
 
 
 def try_file(project: Project, name: str, file: Path, window: Interval | None = None) -> Trial:
@@ -69,8 +74,12 @@ def try_file(project: Project, name: str, file: Path, window: Interval | None = 
     tried = replace(source, settings={**source.settings, "path": real.name})
     found = delivered(replace(project, folder=real.parent), tried, window)
     counts: Counter[str] = Counter()
+    problems: list[Problem] = []
     for delivery in found:
-        counts.update({table: rows.num_rows for table, rows in delivery.tables.items()})
+        prepared = Prepared(delivery)  # as the books would take it
+        prepared.look()
+        counts.update({table: rows.num_rows for table, rows in prepared.rows.items()})
+        problems += prepared.problems
     return Trial(
         source.name,
         source.kind,
@@ -78,7 +87,8 @@ def try_file(project: Project, name: str, file: Path, window: Interval | None = 
         tuple(f"{instant_text(one.window.start_s)} to {instant_text(one.window.end_s)}" for one in found),
         dict(counts),
         tuple(row for delivery in found[:1] for row in first_rows(delivery)),
-        refused([problem for delivery in found for problem in delivery.problems]),
+        refused(problems),
+        tried_findings(found, policy_in_file(project)),
     )
 
 
@@ -127,14 +137,17 @@ def refused(problems: list[Problem]) -> tuple[Refused, ...]:
 
 def first_rows(delivery: Delivery) -> Iterator[Understood]:
     workloads = delivery.tables.get("workloads")
-    labels: dict[str, Mapping[str, str]] = {}
+    labels: dict[Life, Mapping[str, str]] = {}
     if workloads is not None:
         some = workloads.slice(0, FEW)
-        labels = {row["workload"]: dict(row["labels"] or ()) for row in some.to_pylist()}
+        labels = {(row["workload"], row["label_set"]): dict(row["labels"] or ()) for row in some.to_pylist()}
     for name, table in delivery.tables.items():
         if name == "workloads" and "usage" in delivery.tables:
             continue
-        yield from (understood(name, row, labels) for row in some_of(name, table, list(labels)))
+        yield from (
+            understood(name, row, labels)
+            for row in some_of(name, table, list(dict.fromkeys(workload for workload, _ in labels)))
+        )
 
 
 def some_of(name: str, table: pa.Table, workloads: list[str]) -> list[dict[str, Any]]:
@@ -147,7 +160,7 @@ def some_of(name: str, table: pa.Table, workloads: list[str]) -> list[dict[str, 
     return found
 
 
-def understood(table: str, row: dict[str, Any], labels: Mapping[str, Mapping[str, str]]) -> Understood:
+def understood(table: str, row: dict[str, Any], labels: Mapping[Life, Mapping[str, str]]) -> Understood:
     if table == "cost_lines":
         cost = next((row[name] for name in ("EffectiveCost", "BilledCost") if row[name] is not None), None)
         amount = "" if cost is None else f"{cost.normalize():f} {row['BillingCurrency'] or ''}"
@@ -167,8 +180,15 @@ def understood(table: str, row: dict[str, Any], labels: Mapping[str, Mapping[str
         amount_text(meter, row.get("used")),
         instant_text(row["start_s"]),
         instant_text(row["end_s"]),
-        dict(row.get("labels") or ()) or labels.get(row.get("workload", ""), {}),
+        dict(row.get("labels") or ()) or labels_of(row, labels),
     )
+
+
+def labels_of(row: dict[str, Any], labels: Mapping[Life, Mapping[str, str]]) -> Mapping[str, str]:
+    """Its own, else those of its workload."""
+    workload, own = row.get("workload", ""), row.get("label_set")
+    others = (found for (name, _), found in labels.items() if name == workload)
+    return labels.get((workload, own)) or next(others, {})
 
 
 def amount_text(meter: str, amount: int | None) -> str:

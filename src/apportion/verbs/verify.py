@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from apportion.books.evolve import current_schema
-from apportion.books.shapes import Finding
+from apportion.books.shapes import Damage
 from apportion.model.result import Result
 from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.report import Column
@@ -16,7 +16,7 @@ class Verified(Result):
     """`schema` is what opened books always have: that of this version."""
 
     head: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Damage, ...]
     schema: int
 
     @property

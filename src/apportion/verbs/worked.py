@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.engine.facets import known_facets
+from apportion.engine.label_sets import plain_ids, rows_named
 from apportion.engine.sizes import ACCELERATORS, most_held, size_of
 from apportion.engine.witnesses import described, namesakes
 from apportion.engine.workloads import unite
@@ -22,6 +23,7 @@ from apportion.reports.report import Record
 from apportion.reports.sums import by_currency, summed
 from apportion.reports.worked import MEASURES, Charge, Job, Worked, money
 from apportion.verbs.agreement import policy_for, short
+from apportion.verbs.job_clusters import cluster_names
 from apportion.verbs.project import Project
 from apportion.verbs.report import Reading, only, read_filters
 from apportion.verbs.world import touches
@@ -111,13 +113,16 @@ def jobs_of(project: Project, month: Period, charges: pa.Table, asked: Asked) ->
     span = Interval(asked.months[0].interval(zone).start_s, asked.months[-1].interval(zone).end_s)
     inside, said = lying_in(told, span), said_of(told)
     kinds = known_facets(united, policy, month.interval(zone))
+    names = cluster_names(project, month)
     made = {name: Job(name, name, facets={SIZE: sizes[name]} if name in sizes else {}) for name in ids.to_pylist()}
     for row, facts in zip(united.drop_columns("labels").to_pylist(), kinds, strict=True):
         name = row["workload"]
         facets = {**facts, **made[name].facets}
         outcome = facets["outcome"].value if "outcome" in facets else row["outcome"]
         whole = name in inside and outcome != "running"
-        made[name] = Job(name, row["run"] or name, row["name"] or "", outcome, whole, facets, said.get(name, {}))
+        made[name] = Job(
+            name, names.get(name, row["run"] or name), row["name"] or "", outcome, whole, facets, said.get(name, {})
+        )
     return made
 
 
@@ -125,19 +130,19 @@ def told_of(project: Project, ids: pa.Array, month: Interval) -> pa.Table:
     """What sources say of some workloads, also under ids that leave something open; what a late bill charged lies in another month."""
     scan = project.books.scan
     found = scan("workloads", where=touches(month))
-    late = ids.filter(pc.invert(pc.is_in(ids, pc.unique(found["workload"]))))
+    wanted = plain_ids(ids.to_pylist())
+    late = wanted.filter(pc.invert(pc.is_in(wanted, pc.unique(found["workload"]))))
     if len(late):
         found = pa.concat_tables([found, scan("workloads", where=pc.field("workload").isin(late))])
-    told = described(found, namesakes(found))
-    return told.filter(pc.is_in(told["workload"], ids))
+    return rows_named(described(found, namesakes(found)), ids)
 
 
 def sizes_of(project: Project, ids: pa.Array, month: Interval, policy: Policy) -> dict[str, Fact]:
     """By the most that was held at once in the month; work that held none has a size, too."""
-    columns = ["source", "workload", "meter", "start_s", "end_s", "allocated"]
+    columns = ["source", "workload", "meter", "start_s", "end_s", "allocated", "used", "label_set"]
     where = touches(month) & pc.field("meter").isin(list(ACCELERATORS))
     usage = project.books.scan("usage", columns=columns, where=where)
-    held = most_held(usage.filter(pc.is_in(usage["workload"], ids)))
+    held = most_held(rows_named(usage, ids))
     sizes = {most: size_of(most, policy.sizes) for most in {NOTHING, *held.values()}}
     named = {name: sizes[held.get(name, NOTHING)] for name in ids.to_pylist()}
     return {name: Fact(size, "stated") for name, size in named.items() if size}

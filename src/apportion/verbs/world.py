@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import ibis
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,10 +15,11 @@ from apportion.books.shapes import PLAN, StoredRun
 from apportion.engine.backend import Backend
 from apportion.engine.exchange import days_asked
 from apportion.engine.late import is_shared, late_policy, service_months
+from apportion.engine.nodes import node_names
 from apportion.engine.plan import World
 from apportion.engine.witnesses import hear
 from apportion.errors import ApportionError, ProjectError
-from apportion.model.rows import TABLES, empty
+from apportion.model.rows import TABLES, USAGE, empty
 from apportion.model.times import Interval, Period, local_day, months
 from apportion.policy.document import Policy
 from apportion.reports.sums import grouped, side_of
@@ -88,8 +90,25 @@ def build_world(project: Project, period: Period, part: Part, pins: Pins, backen
         previous=previous_totals(project, period, policy, pins.before_seq) if policy.smooths and not part.late else {},
         inputs=content_digests(project, pins, policy),
         late=part.late,
+        nodes=known_nodes(project, policy, pins, backend),
     )
     return hear(world, backend)
+
+
+def known_nodes(project: Project, policy: Policy, pins: Pins, backend: Backend) -> frozenset[str]:
+    """What capacity or usage of any month call a node; asked only where a pool has a price for each."""
+    if all(pool.scope != "resource" for pool in policy.pools.values()):
+        return frozenset()
+    capacity = project.books.scan("capacity", pins["capacity"], columns=["resource", "start_s", "end_s", "labels"])
+    return node_names(capacity) | used_nodes(project, pins["usage"], backend)
+
+
+def used_nodes(project: Project, snapshot_id: int, backend: Backend) -> frozenset[str]:
+    files = project.books.files("usage", snapshot_id)
+    if not files or any("://" in file for file in files):
+        rows = project.books.scan("usage", snapshot_id, columns=["resource"])
+        return frozenset(pc.unique(rows["resource"]).to_pylist())
+    return frozenset(backend.read(files).select("resource").distinct().to_pyarrow()["resource"].to_pylist())
 
 
 def bill_lines(project: Project, period: Period, pins: Pins) -> pa.Table:
@@ -203,8 +222,14 @@ def usage_rows(project: Project, snapshot_id: int, window: Interval, backend: Ba
     files = project.books.files("usage", snapshot_id)
     if not files or any("://" in file for file in files):
         return project.books.scan("usage", snapshot_id, where=touches(window))
-    rows = backend.read(files)
+    rows = complete_rows(backend.read(files))
     return rows.filter(rows.start_s < window.end_s, rows.end_s >= window.start_s)
+
+
+def complete_rows(rows: Any) -> Any:
+    """With the columns that files of earlier versions lack."""
+    lacking = [column for column in USAGE if column.name not in rows.columns]
+    return rows.mutate(**{column.name: ibis.null(str(column.type)) for column in lacking}) if lacking else rows
 
 
 def previous_totals(project: Project, period: Period, policy: Policy, before_seq: int | None) -> Mapping[str, Decimal]:

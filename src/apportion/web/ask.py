@@ -13,7 +13,7 @@ from apportion.reports.report import Record, Report
 from apportion.verbs.explaining.seen import ANOTHER
 from apportion.verbs.periods import asked, label, today
 from apportion.verbs.project import Project
-from apportion.verbs.report import end_of, posted_periods, report_from
+from apportion.verbs.report import end_of, posted_periods, report_from, with_findings
 from apportion.verbs.search import is_of
 from apportion.web.desk import Desk
 from apportion.web.viewer import Deed, Viewer
@@ -130,7 +130,12 @@ class Ask:
         given = {**({"as_of": self.one("as_of")} if self.one("as_of") else {}), **options}
         where = self.filters
         key = ("report", name, label(self.months), where, self.viewer.teams, tuple(sorted(given.items())))
-        return self.desk.kept(key, lambda: report_from(self.record, self.project, name, self.months, where, **given))
+        return self.desk.kept(key, lambda: self.made_report(name, where, given))
+
+    def made_report(self, name: str, where: Sequence[str], given: Mapping[str, str]) -> Report:
+        made = report_from(self.record, self.project, name, self.months, where, **given)
+        sees_all = name == "coverage" and self.viewer.teams is None
+        return with_findings(self.project, made, self.months) if sees_all else made
 
     def link(self, path: str, **changes: str | Sequence[str] | None) -> str:
         """A link that says the same months and filters, but for the changes; None leaves one out."""

@@ -19,6 +19,7 @@ from apportion.verbs.periods import today
 from apportion.verbs.pools import pool_by, pools_by
 from apportion.verbs.prices import Wish, prices_by
 from apportion.web.ask import Ask, NotThereError
+from apportion.web.work import full_name
 
 Found = TypeVar("Found")
 
@@ -88,7 +89,9 @@ def explained(ask: Ask, what: str) -> Explanation:
     teams = ask.viewer.teams
     if teams is None:
         return at_bench(ask, ("explain", what), lambda means: explain_by(means, ask.project, what, ask.month))
-    full = visible(ask.project, what, ask.month, ask.record(ask.project, [ask.month]), teams)
+    own = ask.record(ask.project, [ask.month])
+    full = visible(ask.project, what, ask.month, own, teams)
+    full = full or visible(ask.project, full_name(ask, what), ask.month, own, teams)
     if full is None:
         raise NotThereError("such figure")
     try:

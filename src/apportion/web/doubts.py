@@ -9,6 +9,7 @@ from apportion.verbs.dispute import disputes
 from apportion.verbs.disputing.target import find_target, owners_of
 from apportion.verbs.explaining.seen import seen_evidence
 from apportion.web.ask import Ask, NotThereError
+from apportion.web.work import full_name
 
 
 def seen_dispute(ask: Ask, number: str) -> Dispute:
@@ -19,13 +20,19 @@ def seen_dispute(ask: Ask, number: str) -> Dispute:
     raise NotThereError("such dispute")
 
 
-def require_figure(ask: Ask, period: str, what: str) -> None:
-    """Whatever is not theirs to see is no figure, found before anything is looked at that could tell whether it exists."""
-    if ask.viewer.teams is None:
-        return
+def seen_figure(ask: Ask, period: str, what: str) -> str:
+    """By the name that they may ask for it. Whatever is not theirs to see is no figure, found before anything could tell whether it exists."""
+    if ask.viewer.teams is None or is_theirs(ask, period, what):
+        return what
+    full = full_name(ask, what)
+    if full == what or not is_theirs(ask, period, full):
+        raise NotThereError("such figure")
+    return full
+
+
+def is_theirs(ask: Ask, period: str, what: str) -> bool:
     try:
         owners = owners_of(ask.project, find_target(ask.project, what, parse_period(period)))
-    except ApportionError as error:
-        raise NotThereError("such figure") from error
-    if not owners or not all(map(ask.sees_owner, owners)):
-        raise NotThereError("such figure")
+    except ApportionError:
+        return False
+    return bool(owners) and all(map(ask.sees_owner, owners))

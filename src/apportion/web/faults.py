@@ -32,7 +32,7 @@ ABSENT = frozenset({
 CONFLICT = frozenset({
     "dispute-open", "dispute-settled", "nothing-left", "period-closed", "inputs-moved", "policy-moved", "engine-changed", "run-conflict", "push-conflict",
     "draft-ended", "draft-outdated", "same-policy", "webhook-ended", "credit-too-large", "same-owner", "no-money", "no-draft", "already-acknowledged",
-    "pledge-ended", "reservation-differs", "not-enough", "no-quota", "period-over", "nothing-known",
+    "pledge-ended", "reservation-differs", "not-enough", "no-quota", "period-over", "nothing-known", "ambiguous-job",
 })  # fmt: skip
 NOT_READY = frozenset({  # nothing that the caller could put right
     "no-project", "unreadable-project", "invalid-toml", "unknown-key", "wrong-kind", "unknown-engine", "incomplete-source", "double-source", "no-policy-file",

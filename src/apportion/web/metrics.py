@@ -6,13 +6,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from fastapi import APIRouter, Request, Response
-from starlette.exceptions import HTTPException
 
 from apportion import __version__
 from apportion.books.moment import moment
 from apportion.books.recent import Recent
 from apportion.model.times import Period
 from apportion.render.exposition import exposed
+from apportion.reports.metrics.families import BUILD
 from apportion.reports.metrics.family import Filled
 from apportion.reports.report import Report
 from apportion.verbs.estimate import Seen
@@ -33,7 +33,7 @@ from apportion.web.viewer import Deed, Role, Viewer
 
 METRICS = APIRouter(include_in_schema=False)
 HOUR_S = 3600  # prices are told by the hour
-PATIENCE_S = 5  # Prometheus waits for ten unless told otherwise
+PATIENCE_S = 1.5  # a scrape should take no longer than two seconds
 EYES = 64  # kinds of viewers whose figures are kept
 SCRAPER = Viewer("", Role.finance, None, "metrics", frozenset({Deed.read, Deed.whole}))
 
@@ -107,7 +107,10 @@ class Making:
 
 
 class Scrapes:
-    """What takes longer than a scraper waits is made beside it. Until then it gets what there was, which says when it was made."""
+    """What takes longer than a scraper should wait is made beside it. Until then it gets what there was, which says when it was made.
+
+    After a start there was nothing: it gets the release alone, and the figures with a later scrape.
+    """
 
     def __init__(self) -> None:
         self._kept: Recent[Making] = Recent(EYES)
@@ -121,12 +124,12 @@ class Scrapes:
             if making.thread is None or not making.thread.is_alive():
                 making.thread = threading.Thread(target=make, args=(making, ask), name="metrics", daemon=True)
                 making.thread.start()
-            thread, before = making.thread, making.made
-        thread.join(None if before is None else PATIENCE_S)
+            thread = making.thread
+        thread.join(PATIENCE_S)
         with making.lock:
-            if making.failed is not None or making.made is None:
-                raise making.failed or HTTPException(503, "nothing is known yet")
-            return making.made
+            if making.failed is not None:
+                raise making.failed
+            return [Filled(BUILD, {(__version__,): 1})] if making.made is None else making.made
 
 
 def make(making: Making, ask: Ask) -> None:

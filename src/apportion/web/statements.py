@@ -5,7 +5,7 @@ from dataclasses import replace
 from apportion.errors import ProjectError
 from apportion.model.times import Period
 from apportion.reports.statement.facts import Facts
-from apportion.reports.statement.shape import Statement
+from apportion.reports.statement.shape import Move, Statement
 from apportion.verbs.asked import posted_month
 from apportion.verbs.project import Project
 from apportion.verbs.statement import BILLED, Wanted, facts_of, statements
@@ -29,7 +29,14 @@ def is_theirs(ask: Ask, made: Statement) -> bool:
 def discreet(ask: Ask, made: Statement) -> Statement:
     """Who is on the other side of a deal is said as `/adjustments` says it."""
     told = (replace(one, other=ask.called(one.other) if one.other else "") for one in made.adjustments)
-    return replace(made, adjustments=tuple(told))
+    moves = tuple(moved(ask, one) for one in made.moves or ())
+    return replace(made, adjustments=tuple(told), moves=moves or None)
+
+
+def moved(ask: Ask, one: Move) -> Move:
+    """Why another team has it, or had it, is for those to know who see that team, as in `explain`."""
+    other = ask.called(one.other) if one.other else ""
+    return replace(one, other=other, why=one.why if other == one.other else "")
 
 
 def every_statement(ask: Ask, wanted: Wanted) -> list[Statement]:

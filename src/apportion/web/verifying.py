@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 
 from apportion.books.open import Books
-from apportion.books.shapes import Finding
+from apportion.books.shapes import Damage
 from apportion.errors import ApportionError
 
 
@@ -17,7 +17,7 @@ class Verified:
     who: str
     head: str
     links: int
-    findings: tuple[Finding, ...]
+    findings: tuple[Damage, ...]
     failed: str = ""
 
 

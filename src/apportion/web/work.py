@@ -35,6 +35,12 @@ def known_names(ask: Ask) -> Catalogue:
     return desk.kept(("catalogue", ask.viewer.teams), lambda: whole.within(ask.viewer.teams))
 
 
+def full_name(ask: Ask, what: str) -> str:
+    """Of a job that is asked for by the id that its scheduler writes, where the viewer may see one such job and no other."""
+    run = known_names(ask).run_of(what.removeprefix("job:"))
+    return f"job:{run}" if run else what
+
+
 def known_owners(ask: Ask) -> pa.Table:
     """The owners among them, without the runs."""
     whole = ask.desk.kept("owners", ask.project.books.owners)

@@ -123,15 +123,17 @@ def percent_subsidy(bill: int, given: Mapping[str, Any]) -> Shares:
 
 
 def floor(bill: int, given: Mapping[str, Any]) -> Shares:
-    shares = before(bill, given)
-    lacking = {o: least - shares[o] for o, least in given["floors"].items() if o in shares and shares[o] < least}
+    """Whoever is named has a floor, with a share or without."""
+    shares = {**dict.fromkeys(given["floors"], Fraction(0)), **before(bill, given)}
+    lacking = {o: least - shares[o] for o, least in given["floors"].items() if shares[o] < least}
     return balanced(shares, lacking, "_residual")
 
 
 def smooth(bill: int, given: Mapping[str, Any]) -> Shares:
-    """The middle one of: the lowest that is allowed, the share, the highest that is allowed."""
-    shares, part = before(bill, given), Fraction(given["max_change_pct"], 100)
-    known = {o: Fraction(last) for o, last in given["previous"].items() if o in shares}
+    """The middle one of: the lowest that is allowed, the share, the highest that is allowed; also of whoever has no share now."""
+    shares = {**dict.fromkeys(given["previous"], Fraction(0)), **before(bill, given)}
+    part = Fraction(given["max_change_pct"], 100)
+    known = {o: Fraction(last) for o, last in given["previous"].items()}
     middle = {o: sorted((last * (1 - part), shares[o], last * (1 + part)))[1] for o, last in known.items()}
     return balanced(shares, {owner: kept - shares[owner] for owner, kept in middle.items()}, "_sponsor")
 

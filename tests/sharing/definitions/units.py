@@ -79,8 +79,8 @@ def with_idle(bill: int, shares: Shares, price: Fraction, given: Mapping[str, An
     dues = {"_idle": left}
     if rule == "proportional" and any(shares.values()):
         dues = scaled(left, shares, given)
-    if rule == "even" and shares:
-        dues = by_tickets(left, dict.fromkeys(shares, 1), given)
+    if rule == "even" and any(shares.values()):
+        dues = by_tickets(left, {owner: 1 for owner, share in shares.items() if share}, given)
     if rule == "reservation":
         dues = {holder: price * units for holder, units in given["unused_reservation"].items()}
         spare = left - sum(dues.values(), ZERO)

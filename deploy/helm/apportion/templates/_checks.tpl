@@ -14,6 +14,13 @@
 {{- if and $books.postgresql.url (not $books.postgresql.existingSecret) (not $books.postgresql.passwordless) -}}
 {{- fail "books.postgresql.existingSecret is empty: name the Secret that has the password (or set books.postgresql.passwordless=true where none is needed)" -}}
 {{- end -}}
+{{- if and (regexMatch "[?&]sslmode=verify-(ca|full)" $books.postgresql.url) (not (contains "sslrootcert=" $books.postgresql.url)) -}}
+{{- fail "books.postgresql.url has sslmode=verify-... and names no authority to verify by: add sslrootcert=/certificates/ca.crt with a Secret in certificates.existingSecret (or sslrootcert=system for a public one)" -}}
+{{- end -}}
+{{- if and (contains "sslrootcert=/certificates/" $books.postgresql.url) (not .Values.certificates.existingSecret) -}}
+{{- fail "books.postgresql.url has sslrootcert=/certificates/..., and certificates.existingSecret is empty: name the Secret with that file" -}}
+{{- end -}}
+{{- include "apportion.checks.network" . -}}
 {{- if gt (int .Values.server.replicas) 1 -}}
 {{- if not $books.postgresql.url -}}
 {{- fail (printf "server.replicas is %d, and SQLite serves one: set books.postgresql.url, or server.replicas=1" (int .Values.server.replicas)) -}}
@@ -32,6 +39,32 @@
 {{- end -}}
 {{- if eq (empty .Values.agent.spool.existingClaim) (empty .Values.agent.spool.hostPath) -}}
 {{- fail "agent.spool needs one of two: existingClaim (ReadWriteMany, which sync reads at /spool), or hostPath (a folder of each node that you collect)" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A source that no rule of egress lets out would fail in every round, long after the installation. */}}
+{{- define "apportion.checks.network" -}}
+{{- $network := .Values.networkPolicy -}}
+{{- if $network.enabled -}}
+{{- $open := $network.https | ternary (list "443") list -}}
+{{- $anyPort := false -}}
+{{- range $network.egress -}}
+{{- if not .ports -}}{{- $anyPort = true -}}{{- end -}}
+{{- range .ports -}}
+{{- if or (not .port) .endPort -}}{{- $anyPort = true -}}{{- end -}}
+{{- $open = append $open (toString .port) -}}
+{{- end -}}
+{{- end -}}
+{{- range regexFindAll "(?m)^[ \t]*url[ \t]*=[ \t]*[\"']https?://[^\"']+" .Values.settings -1 -}}
+{{- $url := regexFind "https?://.+" . -}}
+{{- $port := include "apportion.port" (list $url (hasPrefix "https://" $url | ternary 443 80)) -}}
+{{- if not (or $anyPort (has $port $open)) -}}
+{{- fail (printf "settings has the url %s, and no rule of networkPolicy.egress lets anybody out to port %s: add {to: [...], ports: [{port: %s}]}" $url $port $port) -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.serviceMonitor.enabled .Values.server.enabled (not $network.metricsFrom) -}}
+{{- fail "networkPolicy.metricsFrom is empty, so that the ServiceMonitor's Prometheus could not reach /metrics: name its namespace (or set networkPolicy.enabled=false)" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -121,6 +121,9 @@ groups_header = {{ toJson $web.proxy.groupsHeader }}
 {{- if .Values.books.names.existingSecret }}
 - {name: names, mountPath: /keys, readOnly: true}
 {{- end }}
+{{- if .Values.certificates.existingSecret }}
+- {name: certificates, mountPath: /certificates, readOnly: true}
+{{- end }}
 {{- if and .Values.agent.enabled .Values.agent.spool.existingClaim }}
 - {name: spool, mountPath: /spool, readOnly: true}
 {{- end }}
@@ -145,6 +148,10 @@ groups_header = {{ toJson $web.proxy.groupsHeader }}
 - name: names
   secret: {secretName: {{ .existingSecret }}, defaultMode: 0440, items: [{key: {{ .key }}, path: names.key}]}
 {{- end }}
+{{- end }}
+{{- with .Values.certificates.existingSecret }}
+- name: certificates
+  secret: {secretName: {{ . }}, defaultMode: 0440}
 {{- end }}
 {{- if and .Values.agent.enabled .Values.agent.spool.existingClaim }}
 - name: spool

@@ -31,6 +31,8 @@ MEANINGS = {
     "workload": "the job, pod or run",
     "meter": "what is counted, such as gpu, cpu or storage",
     "resource": "the node, volume or other thing that it is about",
+    "cluster": "that the resource is of; null where its source does not state it",
+    "label_set": "which labels own the row, where an id has several sets of them; else null",
     "allocated": "what was held, in whole base units of the meter (504,000 are one GPU)",
     "used": "what was used, in the same units; null where nothing was measured",
     "amount": "in whole base units of the meter (504,000 are one GPU)",
@@ -71,6 +73,15 @@ OF_CHARGES = {
 }
 FOCUS = frozenset((*FOCUS_NUMBERS, *FOCUS_TEXT))
 PREFIX = "apportion_"
+HOURS = "hours"
+HOURS_ABOUT = "Hours held and used of each unit, by day, owner and pool, of the charges. Binary numbers: for charts and shares, rounded to six places."
+KEYS_OF_HOURS = ("period", "day", "team", "project", "pool", "unit")
+QUANTITIES = {  # by their columns of charges
+    "held": "hours held, times units: 2 GPUs for 3 hours are 6",
+    "used": "hours used, of what was measured; null where nothing was",
+    "unmeasured": "hours held of which nobody knows whether they were used",
+}
+UTILISATION = "`used_hours` of those that were measured; to add up, sum hours and divide again"
 
 
 def meaning(table: str, column: str) -> str:
@@ -81,10 +92,19 @@ def meaning(table: str, column: str) -> str:
 
 
 def duckdb_views(files: Mapping[str, Sequence[str]]) -> str:
-    """Statements that make a view for each table of evidence."""
-    return "".join(
-        f"CREATE OR REPLACE VIEW {PREFIX}{table} AS\n{query(table, files[table])};\n\n" for table in EVIDENCE
-    )
+    """Statements that make a view for each table of evidence, and one of hours over them."""
+    made = {table: query(table, files[table]) for table in EVIDENCE} | {HOURS: hours()}
+    return "".join(f"CREATE OR REPLACE VIEW {PREFIX}{name} AS\n{text};\n\n" for name, text in made.items())
+
+
+def hours() -> str:
+    """Of a pool with several bills or components one charge alone has the quantities, so that nothing counts twice."""
+    keys = ", ".join(KEYS_OF_HOURS)
+    sums = ", ".join(f"SUM({name} / (per_unit * 3600.0)) AS {name}" for name in QUANTITIES)
+    told = ", ".join(f"ROUND({name}, 6) AS {name}_hours" for name in QUANTITIES)
+    measured = "NULLIF(held - COALESCE(unmeasured, 0), 0)"
+    counted = f"SELECT {keys}, {sums} FROM {PREFIX}charges WHERE unit IS NOT NULL GROUP BY {keys}"
+    return f"SELECT {keys}, {told}, ROUND(used / {measured}, 6) AS utilisation FROM ({counted})"
 
 
 def query(table: str, files: Sequence[str]) -> str:

@@ -151,7 +151,7 @@ VIEWS = (
     ),
     View(
         "apportion_statements",
-        "The statements of closed months, in whole minor units of their currency.",
+        "The statements of closed months; amounts have the digits of their currency, such as 12.30 USD.",
         (
             PERIOD, MONTH,
             Column("level", TEXT, "whose it is: organisation, cost_centre, department, team, project or user"),

@@ -12,6 +12,13 @@ def grafana(
     call: Call,
     to: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write them into; it is made.")],
     currency: Annotated[str, typer.Option(metavar="CODE", help="Of this currency; the policy's unless given.")] = "",
+    pages: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="Where the pages are, to which dashboards lead; [web] address unless --currency is given.",
+        ),
+    ] = "",
 ) -> Answer:
     """Dashboards for Grafana, and the files that provision them.
 
@@ -21,7 +28,10 @@ def grafana(
     from apportion.integrations.grafana.files import files
     from apportion.integrations.writing import written
 
-    return Answer(talk=written(to, files(currency or call.project().policy.currency)))
+    if not currency:
+        project = call.project()
+        currency, pages = project.policy.currency, pages or project.settings.web.address
+    return Answer(talk=written(to, files(currency, pages.rstrip("/"))))
 
 
 def add_to(app: typer.Typer) -> None:

@@ -89,7 +89,7 @@ class DuckDB:
         return self.connection.keep(self.tables[-1], rows)
 
     def read(self, files: list[str]) -> Any:
-        return self.connection.read_parquet(files)
+        return self.connection.read_parquet(files, union_by_name=True)
 
     def forget(self) -> None:
         while self.tables:

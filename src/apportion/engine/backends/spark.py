@@ -107,7 +107,8 @@ class Spark:
 
     def read(self, files: list[str]) -> Any:
         try:
-            return self.name(self.session.read.parquet(*("file://" + GLOB.sub(r"\\\1", file) for file in files)))
+            places = ["file://" + GLOB.sub(r"\\\1", file) for file in files]
+            return self.name(self.session.read.option("mergeSchema", "true").parquet(*places))
         except AnalysisException as error:
             raise InputError(
                 "evidence-out-of-reach",

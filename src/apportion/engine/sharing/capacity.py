@@ -36,8 +36,9 @@ def with_idle(given: Given, usage: Mapping[str, Fraction], capacity: Fraction) -
     rule = given.choice("idle", IDLE_RULES)
     if rule == "proportional" and demand:
         return by_weight(given.bill, usage)
-    if rule == "even" and usage:
-        return {owner: share + idle / len(usage) for owner, share in shares.items()}
+    users = {owner for owner, amount in usage.items() if amount}
+    if rule == "even" and users:
+        return {owner: share + (idle / len(users) if owner in users else 0) for owner, share in shares.items()}
     if rule == "reservation":
         unused = given.amounts("unused_reservation")
         held = sum(unused.values(), ZERO)
@@ -55,21 +56,24 @@ def capacity_rate(given: Given) -> Shares:
 
 
 def max_request_usage(given: Given) -> Shares:
+    return driven(given, larger_drivers(given))
+
+
+def larger_drivers(given: Given) -> Shares:
     request, usage = given.amounts("request"), given.amounts("usage")
-    return driven(
-        given, {owner: max(request.get(owner, ZERO), usage.get(owner, ZERO)) for owner in union(request, usage)}
-    )
+    return {owner: max(request.get(owner, ZERO), usage.get(owner, ZERO)) for owner in union(request, usage)}
 
 
 def blend(given: Given) -> Shares:
+    return driven(given, blended_drivers(given))
+
+
+def blended_drivers(given: Given) -> Shares:
     request, usage, alpha = given.amounts("request"), given.amounts("usage"), given.part("alpha")
-    return driven(
-        given,
-        {
-            owner: alpha * request.get(owner, ZERO) + (1 - alpha) * usage.get(owner, ZERO)
-            for owner in union(request, usage)
-        },
-    )
+    return {
+        owner: alpha * request.get(owner, ZERO) + (1 - alpha) * usage.get(owner, ZERO)
+        for owner in union(request, usage)
+    }
 
 
 def driven(given: Given, drivers: Mapping[str, Fraction]) -> Shares:
@@ -115,7 +119,7 @@ def rate_card(given: Given) -> Shares:
     return shares
 
 
-VISIBLE = "shown: to _idle (central), over users (proportional), in equal parts (even), or to who held it unused (reservation)"
+VISIBLE = "shown: to _idle (central), over users (proportional), in equal parts over who used it (even), or to who held it unused (reservation)"
 ASKING = (EFFICIENCY, SYMMETRY, ADDITIVITY, MONOTONE, SPLIT_PROOF)
 ASKED_AND_USED = {
     "request": {"a": 2, "b": 1},
@@ -131,13 +135,13 @@ METHODS = (
         formula="x_i = C * u_i / max(K, sum(u)); the rest is idle",
         holds=(*ASKING, NULL_PLAYER, TIME_SPLIT, TIME_SHIFT, STAND_ALONE, CORE),
         breaks={
-            NULL_PLAYER + " (where idle is shared evenly)": case(
-                10000, idle="even", capacity=10, usage={"a": 4, "b": 0}
-            ),
             NULL_PLAYER + " (where idle goes to who reserved it)": case(
                 10000, idle="reservation", capacity=10, usage={"a": 4, "b": 0}, unused_reservation={"b": 3}
             ),
         },
+        mind="in a policy, even idle goes over the teams that used the pool in the period, wherever the money lies: of 90 for the morning a used "
+        "half, b ran in the afternoon, and they pay 67.50 and 22.50; with scope: resource a node that nobody used keeps its money as idle: of "
+        "n1 at 100 and n2 at 900, a, who holds half of n1, pays 50, and 950 are idle",
         choose="the default of a new policy: nobody pays for what others left idle, and idle has a line of its own",
         example={
             "bill_minor": 10000,
@@ -160,6 +164,7 @@ METHODS = (
             STAND_ALONE + " (without a capacity)": case(6000, **ASKED_AND_USED),
             CORE + " (without a capacity)": case(6000, **ASKED_AND_USED),
         },
+        mind="in a policy, an empty amount is not stated, and not 0: a holds 100 and uses 50, b states 100 used alone, and of 200 each pays 100",
         choose="over-requesting is the problem: whoever blocks capacity pays for it",
         example={
             "bill_minor": 10000,
@@ -183,7 +188,8 @@ METHODS = (
             STAND_ALONE + " (without a capacity)": case(6000, alpha="1/2", **ASKED_AND_USED),
             CORE + " (without a capacity)": case(6000, alpha="1/2", **ASKED_AND_USED),
         },
-        mind="alpha is somebody's judgement",
+        mind="alpha is somebody's judgement; in a policy, an empty amount is not stated, and not 0: a holds 100 and uses 50, b states 100 used "
+        "alone, and of 200 they pay 85.71 and 114.29 by halves",
         choose="the blame for idle is to be shared between asking and using",
         example={
             "bill_minor": 10000,
@@ -218,6 +224,8 @@ METHODS = (
                 10000, burst_rate="price", burst_price_minor=3000, capacity=10, reserved={"a": 6}, usage={"b": 2}
             ),
         },
+        mind="in a policy, taxes and credits of the bill follow what is owed after lending: a reserves 10 and uses 5, b borrows 5, so each owes 50 "
+        "and pays 5 of a tax of 10",
         choose="quotas are sold to teams, and bursts above them are welcome",
         example={
             "bill_minor": 10000,

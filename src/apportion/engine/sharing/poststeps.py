@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from apportion.engine.sharing.given import RESIDUAL, SPONSOR, Given, Shares, add, refuse
+from apportion.engine.sharing.given import RESIDUAL, SPONSOR, Given, Shares, add, refuse, union
 from apportion.engine.sharing.method import (
     ADDITIVITY,
     EFFICIENCY,
@@ -49,14 +49,17 @@ def percent_subsidy(given: Given) -> Shares:
 
 
 def floor(given: Given) -> Shares:
+    """For every owner that is named, with a share or without."""
     before, floors = starting_point(given), given.amounts("floors", "negative_amount")
-    return balanced(before, {owner: max(share, floors.get(owner, share)) for owner, share in before.items()}, RESIDUAL)
+    shares = {owner: before.get(owner, ZERO) for owner in union(before, floors)}
+    after = {owner: max(share, floors.get(owner, share)) for owner, share in shares.items()}
+    return balanced(before, after, RESIDUAL)
 
 
 def smooth(given: Given) -> Shares:
     before, previous = starting_point(given), given.amounts("previous", "negative_amount")
     percent = given.amount("max_change_pct")
-    after = {owner: within(share, previous.get(owner), percent) for owner, share in before.items()}
+    after = {owner: within(before.get(owner, ZERO), previous.get(owner), percent) for owner in union(before, previous)}
     return balanced(before, after, SPONSOR)
 
 

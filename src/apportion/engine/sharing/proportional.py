@@ -90,6 +90,8 @@ METHODS = (
             TIME_SHIFT,
         ),
         breaks={STAND_ALONE: STEADY, CORE: STEADY},
+        mind="in a policy with scope: resource, a node that nobody used keeps its money, which is then nobody's: of n1 at 100 and n2 at 900 only n1 "
+        "was used, and its user pays 100",
         choose="the default for the used part of a bill: whoever has 60 % of the GPU time pays 60 % of it",
         example={"bill_minor": 24000, "inputs": {"drivers": {"nlp": 96, "vision": 48, "rl": 48}}},
         policy="proportional",

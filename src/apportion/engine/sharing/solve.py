@@ -1,7 +1,7 @@
 """One small sharing problem, solved exactly and rounded to whole minor units."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from math import lcm
@@ -9,19 +9,25 @@ from typing import Any
 from unicodedata import normalize
 
 from apportion.engine.sharing.currency import converted
+from apportion.engine.sharing.excess import find_excess
 from apportion.engine.sharing.given import MOST_KEYS, Given, Shares, check_names, read_number, read_object, refuse
 from apportion.engine.sharing.method import Method
 from apportion.engine.sharing.methods import ELSEWHERE, METHODS
 from apportion.errors import require_equal
+from apportion.model.findings import Finding
 from apportion.model.money import round_children
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Shares in minor units: exact, and as posted. Both add up to the bill; names are in the order of their UTF-8 bytes."""
+    """Shares in minor units: exact, and as posted. Both add up to the bill; names are in the order of their UTF-8 bytes.
+
+    `findings` tell what of the problem was taken, and does not fit together.
+    """
 
     exact: dict[str, Fraction]
     minor: dict[str, int]
+    findings: tuple[Finding, ...] = ()
 
 
 def solve(problem: Mapping[str, Any]) -> Solution:
@@ -39,7 +45,8 @@ def solve(problem: Mapping[str, Any]) -> Solution:
     check_keys(given, method)
     if method.name == "fx":
         given = converted(given)
-    return rounded(given.bill, method.share(given))
+    solution = rounded(given.bill, method.share(given))
+    return replace(solution, findings=find_excess(given, method))
 
 
 def find_method(name: object) -> Method:

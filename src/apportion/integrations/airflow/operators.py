@@ -29,16 +29,28 @@ class ApportionPlanOperator(Asking):
 
 
 class ApportionApplyOperator(Asking):
-    """Posts what was planned last. The event of its asset comes with every success, also of a second try: its `extra` says whether anything was posted."""
+    """Posts what was planned last. The event of its asset comes with every success, also of a second try: its `extra` says whether anything was posted.
+
+    `accept` are codes of findings that somebody lets stand wherever they would stop a posting, `why` the reason.
+    """
+
+    template_fields: Sequence[str] = (*Asking.template_fields, "accept", "why")
 
     def __init__(
-        self, *, apportion_conn_id: str = DEFAULT_CONNECTION, outlets: Sequence[Any] | None = None, **kwargs: Any
+        self,
+        *,
+        accept: Sequence[str] = (),
+        why: str = "",
+        apportion_conn_id: str = DEFAULT_CONNECTION,
+        outlets: Sequence[Any] | None = None,
+        **kwargs: Any,
     ) -> None:
         self.asset = ledger(apportion_conn_id)
         super().__init__(apportion_conn_id=apportion_conn_id, outlets=[*(outlets or ()), self.asset], **kwargs)
+        self.accept, self.why = accept, why
 
     def execute(self, context: Any) -> Any:
-        done = self.ask(context, "apply", {})
+        done = self.ask(context, "apply", {"accept": list(self.accept), "why": self.why})
         context["outlet_events"][self.asset].extra = done
         return done
 

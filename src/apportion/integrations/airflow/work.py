@@ -167,8 +167,13 @@ def plan(task: Task) -> Answer:
 
 
 def apply(task: Task) -> Answer:
+    """Codes that are accepted are so in every month that has them above the bound, as those of `[sync]` are."""
+    from apportion.verbs.accept import accept_planned
     from apportion.verbs.apply import apply as post
 
+    accept, why = tuple(task.options.get("accept", ())), task.options.get("why", "")
+    for month in task.touched if accept else ():
+        accept_planned(task.project, month, (accept, why))
     done = [post(task.project, month, None, task.step) for month in task.touched]
     months = [
         {

@@ -30,8 +30,13 @@ class Dashboard:
     rows: tuple[Row, ...]
     variables: tuple[Json, ...]
     since: str = "now-30d"
+    page: str = "/"  # of Apportion's own, which tells more of it
 
-    def json(self, currency: str) -> Json:
+    def json(self, currency: str, address: str = "") -> Json:
+        """`address` of the pages, for links to them; without one there are none."""
+        shown = list(laid_out(self.rows, unit_of(currency)))
+        for panel in shown if not address else ():
+            panel.get("fieldConfig", {}).get("defaults", {}).pop("links", None)
         return {
             "uid": f"{TAG}-{self.name}",
             "title": self.title,
@@ -44,10 +49,10 @@ class Dashboard:
             "timezone": "",
             "time": {"from": self.since, "to": "now"},
             "refresh": "5m",
-            "links": [link()],
+            "links": [link(), *([page_link(address + self.page)] if address else [])],
             "annotations": {"list": []},
-            "templating": {"list": [constant("currency", currency), *self.variables]},
-            "panels": list(laid_out(self.rows, unit_of(currency))),
+            "templating": {"list": [constant("currency", currency), constant("pages", address), *self.variables]},
+            "panels": shown,
         }
 
 
@@ -99,6 +104,22 @@ def link() -> Json:
     }
 
 
+def page_link(url: str) -> Json:
+    """To the pages, where each figure leads to what it is made of."""
+    return {
+        "type": "link",
+        "title": "Pages",
+        "url": url,
+        "icon": "doc",
+        "tags": [],
+        "asDropdown": False,
+        "includeVars": False,
+        "keepTime": False,
+        "targetBlank": True,
+        "tooltip": "The pages of Apportion",
+    }
+
+
 def source(name: str, kind: str, label: str) -> Json:
     return {"name": name, "type": "datasource", "label": label, "query": kind, "refresh": 1, "hide": 0}
 
@@ -125,7 +146,7 @@ def choice(name: str, label: str, *values: str) -> Json:
 
 
 def label_of(name: str, label: str, selector: str, of: str) -> Json:
-    """The values of a label, as a variable."""
+    """The values of a label, as a variable: one, several or all of them. Queries take it by `=~`, SQL by `IN`."""
     asked = f"label_values({selector}, {of})"
     return {
         "name": name,
@@ -137,6 +158,8 @@ def label_of(name: str, label: str, selector: str, of: str) -> Json:
         "refresh": OF_RANGE,
         "sort": ASCENDING,
         "hide": 0,
+        "multi": True,
+        "includeAll": True,
     }
 
 

@@ -47,8 +47,9 @@ datasources:
 """
 
 
-def files(currency: str) -> dict[str, str]:
-    made = {f"dashboards/{one.name}.json": text_of(one.json(currency)) for one in DASHBOARDS}
+def files(currency: str, address: str = "") -> dict[str, str]:
+    """`address` of the pages, to which dashboards then lead."""
+    made = {f"dashboards/{one.name}.json": text_of(one.json(currency, address)) for one in DASHBOARDS}
     return {
         **made,
         "provisioning/dashboards/apportion.yaml": PROVIDER,

@@ -137,4 +137,5 @@ FINANCE = Dashboard(
     (MONTH, OWED, RUNS),
     (LEDGER_SOURCE, months_posted()),
     since="now-1y",
+    page="/statements",
 )

@@ -98,4 +98,5 @@ HEALTH = Dashboard(
     (FIRST, SOURCES, LEDGER),
     (DATASOURCE, STATE),
     since="now-7d",
+    page="/health",
 )

@@ -3,15 +3,19 @@
 from apportion.integrations.grafana.dashboards import DATASOURCE, Dashboard, Row, choice
 from apportion.integrations.grafana.panels import (
     MONEY,
+    POOL_PAGE,
     SHARE,
+    TEAM_PAGE,
     bars,
     cells,
     columns,
     donut,
     judged,
+    leading,
     lines,
     matrix,
     now,
+    of_month,
     over_time,
     stat,
     table,
@@ -29,34 +33,54 @@ BUDGET = (
 FIRST = Row(
     "The month",
     (
-        stat(
-            "What does the running month come to so far?",
-            now('sum(apportion_month_cost{state="estimated", currency="$currency"})'),
-            MONEY,
-            "Estimated: bills will differ.",
-            5,
-        ),
-        stat(
-            "Where does a straight line lead by its end?",
-            now('sum(apportion_month_projected_cost{currency="$currency"})'),
-            MONEY,
-            "What the complete days came to, for all days.",
-            5,
-        ),
-        stat(
-            "What did the newest posted month come to?",
-            now('sum(apportion_month_cost{state="posted", currency="$currency"})'),
-            MONEY,
-            "As it is in the ledger.",
-            5,
-        ),
-        judged(stat("How much paid for idle capacity?", now(f"sum({IDLE}) / sum({COST})"), SHARE), 0.15, 0.3),
-        judged(
+        of_month(
             stat(
-                "How much belongs to nobody?",
-                now('sum(apportion_coverage_ratio{state="$state", side="unallocated", currency="$currency"})'),
-                SHARE,
-                width=5,
+                "What does the newest month with usage come to so far?",
+                now('sum by (period) (apportion_month_cost{state="estimated", currency="$currency"})'),
+                MONEY,
+                "Estimated: bills will differ. Which month it is stands beside the figure.",
+                5,
+            )
+        ),
+        of_month(
+            stat(
+                "Where does a straight line lead by its end?",
+                now('sum by (period) (apportion_month_projected_cost{currency="$currency"})'),
+                MONEY,
+                "What the complete days came to, for all days.",
+                5,
+            )
+        ),
+        of_month(
+            stat(
+                "What did the newest posted month come to?",
+                now('sum by (period) (apportion_month_cost{state="posted", currency="$currency"})'),
+                MONEY,
+                "As it is in the ledger.",
+                5,
+            )
+        ),
+        judged(
+            of_month(
+                stat(
+                    "How much paid for idle capacity?",
+                    now(f"sum by (period) ({IDLE}) / sum by (period) ({COST})"),
+                    SHARE,
+                )
+            ),
+            0.15,
+            0.3,
+        ),
+        judged(
+            of_month(
+                stat(
+                    "How much belongs to nobody?",
+                    now(
+                        'sum by (period) (apportion_coverage_ratio{state="$state", side="unallocated", currency="$currency"})'
+                    ),
+                    SHARE,
+                    width=5,
+                )
             ),
             0.02,
             0.05,
@@ -73,8 +97,10 @@ WHO = Row(
             "What nobody used or owns is grey.",
             stacked=True,
         ),
-        bars("Who owes how much?", now(f"sort_desc(sum by (team) ({COST}))", "{{team}}"), MONEY),
-        donut("Which pools does the money go to?", now(f"sum by (pool) ({COST})", "{{pool}}"), MONEY),
+        leading(bars("Who owes how much?", now(f"sort_desc(sum by (team) ({COST}))", "{{team}}"), MONEY), TEAM_PAGE),
+        leading(
+            donut("Which pools does the money go to?", now(f"sum by (pool) ({COST})", "{{pool}}"), MONEY), POOL_PAGE
+        ),
         matrix(
             table("Who pays for which pool?", [cells(f"sum by (team, pool) ({COST})")], width=16),
             "team",

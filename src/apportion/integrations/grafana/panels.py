@@ -1,5 +1,6 @@
 """The kinds of panels that the dashboards are made of. Looks are said here, once: units, colours, what idle looks like."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,8 +12,11 @@ METRICS, LEDGER = ({"type": PROMETHEUS, "uid": "${datasource}"}, {"type": POSTGR
 BY_NAME = {"mode": "palette-classic-by-name"}  # a team has the same colour on every panel
 GREY = {"_idle": "#9aa0a6", "_unallocated": "#5f6368", "_residual": "#c4c7cc"}  # what nobody used is no team's colour
 GPU_HOURS, SHARE, SECONDS, WHEN, COUNT = "suffix: GPU-hours", "percentunit", "s", "dateTimeFromNow", "short"
+TEAM_PAGE, POOL_PAGE = "/teams/${__field.labels.team:percentencode}", "/pools/${__field.labels.pool:percentencode}"
 MONEY = "money"  # stands for the unit of the currency that a dashboard is made for
 WIDE = 24
+SELECTED = re.compile(r"(?<![\w:])apportion_\w+(?:\{[^}]*\})?(?![\w:\[])")  # a metric with its filters
+OF_REPLICA = "instance, pod, node"  # what tells two servers of one project apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +61,20 @@ def with_unit(overrides: Sequence[Json], currency_unit: str) -> list[Json]:
     return [{**one, "properties": [said(each) for each in one["properties"]]} for one in overrides]
 
 
+def once(expr: str) -> str:
+    """Every server of a project tells all of its figures: each counts once, however many servers are scraped."""
+    return SELECTED.sub(rf"max without ({OF_REPLICA}) (\g<0>)", expr)
+
+
 def now(expr: str, legend: str = "") -> Json:
     """As it is at the end of the time range."""
-    return {"datasource": METRICS, "expr": expr, "legendFormat": legend or "__auto", "instant": True, "range": False}
+    return {
+        "datasource": METRICS,
+        "expr": once(expr),
+        "legendFormat": legend or "__auto",
+        "instant": True,
+        "range": False,
+    }
 
 
 def cells(expr: str) -> Json:
@@ -68,7 +83,7 @@ def cells(expr: str) -> Json:
 
 
 def over_time(expr: str, legend: str) -> Json:
-    return {"datasource": METRICS, "expr": expr, "legendFormat": legend, "instant": False, "range": True}
+    return {"datasource": METRICS, "expr": once(expr), "legendFormat": legend, "instant": False, "range": True}
 
 
 def rows(sql: str) -> Json:
@@ -93,6 +108,23 @@ def stat(title: str, target: Json, unit: str, says: str = "", width: int = 4) ->
         "percentChangeColorMode": "standard",
     }
     return Panel("stat", title, (target,), says, unit, width, 4, options, defaults={"noValue": "-"})
+
+
+def of_month(panel: Panel) -> Panel:
+    """With the month that it is of: "the running month" is last month's for as long as this one has no usage."""
+    return named(panel, "{{period}}")
+
+
+def named(panel: Panel, legend: str) -> Panel:
+    """With what each of its figures is of."""
+    targets = tuple({**target, "legendFormat": legend} for target in panel.targets)
+    return replace(panel, targets=targets, options={**panel.options, "textMode": "value_and_name"})
+
+
+def leading(panel: Panel, page: str) -> Panel:
+    """Each of its bars or slices leads to a page of Apportion's."""
+    link = {"title": "Open on the pages", "url": "${pages}" + page, "targetBlank": True}
+    return replace(panel, defaults={**panel.defaults, "links": [link]})
 
 
 def judged(panel: Panel, warn: float, bad: float) -> Panel:

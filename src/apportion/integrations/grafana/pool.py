@@ -8,44 +8,61 @@ from apportion.integrations.grafana.panels import (
     GPU_HOURS,
     MONEY,
     SHARE,
+    TEAM_PAGE,
     bars,
     donut,
     judged,
+    leading,
     lines,
+    named,
     now,
+    of_month,
     over_time,
     stat,
 )
 
-OWN = 'pool="$pool", currency="$currency"'
-HOURS = 'apportion_pool_capacity_seconds{pool="$pool", unit="GPU"}'
+OWN = 'pool=~"$pool", currency="$currency"'
+HOURS = 'apportion_pool_capacity_seconds{pool=~"$pool", unit="GPU"}'
 USED, HELD, UNHELD = (HOURS.replace("{", f'{{part="{part}", ') for part in ("used", "held", "unheld"))
 COST = f'apportion_month_cost{{{OWN}, state="$state"}}'
 GREYS = {"unheld": "#9aa0a6", "held": "#c4c7cc", "unmeasured": "#b7a57a", "used": "green"}
 PRICE = Row(
     "Its price",
     (
-        stat("What does a GPU-hour cost now?", now(f'max(apportion_pool_price{{{OWN}, with="", per="GPU-hour"}})'), MONEY, width=6),
-        stat(
-            "What did it come to in the newest posted month?",
-            now(f'max(apportion_pool_month_price{{{OWN}, state="posted", per="GPU-hour"}})'),
-            MONEY,
-            "On average, used and idle as the method counts them.",
-            6,
+        named(
+            stat("What does a GPU-hour cost now?", now(f'max by (pool) (apportion_pool_price{{{OWN}, with="", per="GPU-hour"}})'), MONEY, width=6),
+            "{{pool}}",
         ),
-        stat("What does $pool cost this month?", now(f"sum({COST})"), MONEY, width=6),
+        named(
+            stat(
+                "What did it come to in the newest posted month?",
+                now(f'max by (pool, period) (apportion_pool_month_price{{{OWN}, state="posted", per="GPU-hour"}})'),
+                MONEY,
+                "On average, used and idle as the method counts them.",
+                6,
+            ),
+            "{{pool}} {{period}}",
+        ),
+        of_month(stat("What does $pool cost?", now(f"sum by (period) ({COST})"), MONEY, "In the month beside it, estimated or posted as chosen.", 6)),
         judged(
-            stat("How much of its money paid for idle?", now(f'sum(apportion_idle_cost{{{OWN}, state="$state"}}) / sum({COST})'), SHARE, width=6),
+            of_month(
+                stat(
+                    "How much of its money paid for idle?",
+                    now(f'sum by (period) (apportion_idle_cost{{{OWN}, state="$state"}}) / sum by (period) ({COST})'),
+                    SHARE,
+                    width=6,
+                )
+            ),
             0.15,
             0.3,
         ),
         lines(
             "How did the price of a GPU-hour move?",
-            over_time(f'apportion_pool_price{{{OWN}, per="GPU-hour"}}', "{{with}} {{kind}}"),
+            over_time(f'apportion_pool_price{{{OWN}, per="GPU-hour"}}', "{{pool}} {{with}} {{kind}}"),
             MONEY,
             "For work without labels, and for labels that have a price of their own.",
         ),
-        bars("Who pays for it?", now(f"sort_desc(sum by (team) ({COST}))", "{{team}}"), MONEY),
+        leading(bars("Who pays for it?", now(f"sort_desc(sum by (team) ({COST}))", "{{team}}"), MONEY), TEAM_PAGE),
     ),
 )  # fmt: skip
 
@@ -107,7 +124,8 @@ CAPACITY = Row(
 POOL = Dashboard(
     "pool",
     "Apportion: what does a GPU cost?",
-    "One pool of GPUs: its price, who pays for it, and what became of its hours.",
+    "Pools of GPUs, one, several or all: price, who pays for it, and what became of its hours.",
     (PRICE, CAPACITY),
     (DATASOURCE, label_of("pool", "Pool", 'apportion_pool_capacity_seconds{unit="GPU"}', "pool"), STATE),
+    page="/pools",
 )

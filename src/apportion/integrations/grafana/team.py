@@ -12,6 +12,7 @@ from apportion.integrations.grafana.panels import (
     lines,
     months,
     now,
+    of_month,
     over_time,
     rows,
     series,
@@ -19,26 +20,32 @@ from apportion.integrations.grafana.panels import (
     table,
 )
 
-OWN = 'team="$team", currency="$currency"'
+OWN = 'team=~"$team", currency="$currency"'
 COST = f'apportion_month_cost{{{OWN}, state="$state"}}'
 ALL = 'apportion_month_cost{currency="$currency", state="$state"}'
 SPENT = f'apportion_budget_spent{{{OWN}, project="", state="$state"}}'
-THEIRS = "team = ${team:sqlstring} AND currency = '${currency}'"
+THEIRS = "team IN (${team:sqlstring}) AND currency = '${currency}'"
 FIRST = Row(
     "The month",
     (
-        stat("What does $team owe so far?", now(f"sum({COST})"), MONEY, "Estimated or posted, as chosen.", 6),
-        stat(
-            "Where does a straight line lead by the month's end?",
-            now(f"sum(apportion_month_projected_cost{{{OWN}}})"),
-            MONEY,
-            width=6,
+        of_month(
+            stat("What does $team owe?", now(f"sum by (period) ({COST})"), MONEY, "Estimated or posted, as chosen.", 6)
         ),
-        stat("What is its share of all?", now(f"sum({COST}) / sum({ALL})"), SHARE, width=6),
+        of_month(
+            stat(
+                "Where does a straight line lead by the month's end?",
+                now(f"sum by (period) (apportion_month_projected_cost{{{OWN}}})"),
+                MONEY,
+                width=6,
+            )
+        ),
+        of_month(
+            stat("What is its share of all?", now(f"sum by (period) ({COST}) / sum by (period) ({ALL})"), SHARE, width=6)
+        ),
         judged(
             stat(
                 "How much of its budget is spent?",
-                now(f'sum({SPENT}) / sum(apportion_budget_amount{{{OWN}, project=""}} and on (period) {SPENT})'),
+                now(f'sum({SPENT}) / sum(apportion_budget_amount{{{OWN}, project=""}} and on (period, team) {SPENT})'),
                 SHARE,
                 width=6,
             ),
@@ -61,9 +68,9 @@ FIRST = Row(
             table(
                 "What is left of its quotas?",
                 [
-                    cells('apportion_quota_size{team="$team"}'),
-                    cells('apportion_quota_used{team="$team"}'),
-                    cells('apportion_quota_reserved{team="$team"}'),
+                    cells('apportion_quota_size{team=~"$team"}'),
+                    cells('apportion_quota_used{team=~"$team"}'),
+                    cells('apportion_quota_reserved{team=~"$team"}'),
                 ],
             ),
             {
@@ -96,8 +103,8 @@ POSTED = Row(
             "Which of its projects cost what in $period?",
             [
                 rows(
-                    "SELECT project, pool, reason, sum(amount) AS amount FROM apportion_daily"
-                    " WHERE THEIRS AND period = ${period:sqlstring} GROUP BY project, pool, reason ORDER BY amount DESC".replace(
+                    "SELECT team, project, pool, reason, sum(amount) AS amount FROM apportion_daily"
+                    " WHERE THEIRS AND period = ${period:sqlstring} GROUP BY team, project, pool, reason ORDER BY amount DESC".replace(
                         "THEIRS", THEIRS
                     )
                 )
@@ -111,7 +118,7 @@ POSTED = Row(
 TEAM = Dashboard(
     "team",
     "Apportion: what does a team owe?",
-    "One team: the month so far from Prometheus, what was posted from the ledger.",
+    "One team, several or all: the month so far from Prometheus, what was posted from the ledger.",
     (FIRST, POSTED),
     (
         DATASOURCE,
@@ -120,4 +127,5 @@ TEAM = Dashboard(
         STATE,
         months_posted(),
     ),
+    page="/teams",
 )

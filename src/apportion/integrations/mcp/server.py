@@ -7,6 +7,7 @@ from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import ValidationError
 
@@ -26,15 +27,38 @@ Apportion says who owes what for shared ML training infrastructure, and can prov
 """
 
 
+class Server(MCPServer[Any]):
+    """What does not fit a tool's schema is refused in the words of the REST API, not in those of the library that checks it."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(f"error[invalid-argument]: {words(error.__cause__)}") from error.__cause__
+            raise
+
+
 def server_of(client: Client) -> MCPServer[Any]:
-    made: MCPServer[Any] = MCPServer(
-        "apportion", title="Apportion", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR"
-    )
     tools = Tools(client)
+    return Server(
+        "apportion",
+        title="Apportion",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        log_level="ERROR",
+        tools=[tool_of(name, getattr(tools, name)) for name in READ],
+    )
+
+
+def tool_of(name: str, called: Callable[..., CallToolResult]) -> Tool:
+    """An argument that the tool does not have is refused: without it the answer would be to another question."""
     hints = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-    for name in READ:
-        tool = getattr(tools, name)
-        made.add_tool(refusing(tool), name=name, description=inspect.getdoc(tool), annotations=hints)
+    made = Tool.from_function(refusing(called), name=name, description=inspect.getdoc(called), annotations=hints)
+    asked = made.fn_metadata.arg_model
+    asked.model_config["extra"] = "forbid"
+    asked.model_rebuild(force=True)
+    made.parameters = asked.model_json_schema(by_alias=True)
     return made
 
 

@@ -1,11 +1,12 @@
 """The read verbs as tools, one method each. Names, words and figures are the REST API's; what a caller may not see is not there."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from itertools import islice
 from typing import Annotated, Any, Literal
 
 from mcp_types import CallToolResult
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from apportion.client.client import Client
 from apportion.client.estimates import EstimateWish
@@ -29,6 +30,8 @@ Kind = Literal[
 
 class Job(BaseModel):
     """A job that nobody has run. Amounts are texts, such as "8" or "3/7"."""
+
+    model_config = ConfigDict(extra="forbid")
 
     team: str
     hours: str
@@ -129,18 +132,19 @@ class Tools:
         found = rows(self.client.budgets(period), limit)
         return told(f"{counted(len(found), 'budget holds', 'budgets hold')}.", {"budgets": found}, limit)
 
-    def what_if(self, period: Month, prices: tuple[str, ...] = (), policy: str = "", limit: Limit = 100) -> Said:
+    def what_if(self, period: Month = "", prices: tuple[str, ...] = (), policy: str = "", limit: Limit = 100) -> Said:
         """Who would owe what in a posted month at other prices (such as h100=+10%) or by the text of another policy. Nothing changes.
 
         For those who see all teams.
         """
-        made = self.client.what_if(period, policy, prices)
+        made = self.client.what_if(period or self.newest(), policy, prices)
         return told(made.title, made, limit)
 
-    def statement(self, owner: str, period: Month, level: str = "team", limit: Limit = 100) -> Said:
+    def statement(self, owner: str, period: Month = "", level: str = "team", limit: Limit = 100) -> Said:
         """What an owner owes for a month, as it was issued, or a draft while the month is open. `level`: cost_centre, department, team, project or user."""
-        made = self.client.statement(period, owner, level)
-        return told(f"The statement of {owner} for {period}.", made, limit)
+        month = period or self.newest()
+        made = self.client.statement(month, owner, level)
+        return told(f"The statement of {owner} for {month}.", made, limit)
 
     def search(self, text: str, limit: Limit = 100) -> Said:
         """Find teams, projects, users, pools, runs, postings, invoices and disputes by a part of their name or number."""
@@ -156,6 +160,12 @@ class Tools:
         made = self.client.policy(wanted)
         return told(f"{made.name}, in force from {made.effective}.", made, 1)
 
+    def newest(self) -> str:
+        months = [month.period for month in self.client.periods()]
+        if not months:
+            raise ApportionError("nothing-posted", "nothing is posted yet", hint="plan a month and apply it first")
+        return max(months)
+
 
 READ = (
     "whoami", "months", "report", "explain", "run_cost", "estimate", "prices", "forecast", "anomalies", "advise", "quotas", "budgets", "what_if",
@@ -170,4 +180,10 @@ def rows(found: Any, limit: int) -> list[dict[str, Any]]:
 
 def words(error: ValidationError) -> str:
     """`job.hours: 12h is no number`, one after the other."""
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {told_of(one)}" for one in error.errors())
+
+
+def told_of(one: Mapping[str, Any]) -> str:
+    if one["type"] == "extra_forbidden":
+        return "there is no such argument here; the tool's schema has those that there are"
+    return "it is needed" if one["type"] == "missing" else str(one["msg"])

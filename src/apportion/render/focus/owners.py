@@ -11,12 +11,11 @@ import pyarrow.compute as pc
 
 from apportion.engine.wide import Whole
 from apportion.model.kinds import kinds
-from apportion.model.rows import SYSTEM_OWNERS
+from apportion.model.rows import OWN_TAG, SYSTEM_OWNERS
 from apportion.render.focus.columns import OWNER
 from apportion.render.focus.numbers import ratios
 
 QUANTITY_UNIT = "Seconds"
-TAG = "apportion:"  # before the keys of our tags, so that none is one of the vendor's
 TRANSFER, UNCLAIMED, OTHER = "transfer", "unclaimed", "shared"  # methods of what no pool of the policy shares
 PLAIN = " " + "".join(sorted(set(string.punctuation) - set("%/")))
 NULL = pa.scalar(None, pa.string())
@@ -50,8 +49,8 @@ def method_ids(rows: pa.Table, methods: Mapping[str, str]) -> pa.Array:
 
 def method_id(pool: str, category: str, methods: Mapping[str, str]) -> str:
     if category == "Adjustment":
-        return TAG + TRANSFER
-    return TAG + (methods.get(pool, OTHER) if pool else UNCLAIMED)
+        return OWN_TAG + TRANSFER
+    return OWN_TAG + (methods.get(pool, OTHER) if pool else UNCLAIMED)
 
 
 def owner_columns(rows: pa.Table) -> dict[str, pa.Array]:
@@ -84,7 +83,7 @@ def resource_name(owner: Mapping[str, str]) -> str | None:
 def tags(owner: Mapping[str, str]) -> str | None:
     if owner["team"] in SYSTEM_OWNERS:
         return None
-    said = {TAG + name: owner[name] for name in OWNER if owner[name]}
+    said = {OWN_TAG + name: owner[name] for name in OWNER if owner[name]}
     return json.dumps(said, sort_keys=True, separators=(",", ":"))
 
 

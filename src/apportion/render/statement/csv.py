@@ -74,12 +74,25 @@ def rows_of(statement: Statement) -> Iterator[Row]:
             filter(None, (one.why, one.approver and f"approved by {one.approver}", one.until and f"until {one.until}"))
         )
         yield Row("adjustments", f"{one.side} {one.other}", "amount", one.amount, sub_name=one.pool, note=note)
+    for move in statement.moves or ():
+        note = "; ".join(filter(None, (move.why, move.approver and f"approved by {move.approver}")))
+        yield Row("moves", f"{move.side} {move.other}", "amount", move.amount, sub_name=move.pool, note=note)
     for fix in statement.corrections:
         note = f"runs {' '.join(fix.runs)}"
         for measure in ("was", "now", "amount"):
             yield Row("corrections", fix.about, measure, getattr(fix, measure), sub_name=fix.cause, note=note)
     for unit, amount in statement.quantities:
         yield Row("quantities", unit, "quantity", amount, unit=unit)
+    for found in statement.accepted or ():
+        yield Row(
+            "accepted findings",
+            found.code,
+            "rows",
+            str(found.rows),
+            sub_name=found.source or found.pool,
+            unit="rows",
+            note=found.text,
+        )
 
 
 def preview_rows(statement: Statement) -> Iterator[Row]:
@@ -114,7 +127,7 @@ def workload_rows(statement: Statement) -> Iterator[Row]:
 def usage_rows(statement: Statement) -> Iterator[Row]:
     """Amounts are of the pool, whatever units it has, and stand once."""
     for use in {use.pool: use for use in statement.usage}.values():
-        for measure in ("amount", "waste"):
+        for measure in ("amount", "waste", "other_hours"):
             yield Row("usage", use.pool, measure, getattr(use, measure))
     for use in statement.usage:
         for measure in ("held", "used", "unmeasured"):

@@ -9,6 +9,7 @@ from apportion.render.statement.page import Column, Section, Table
 from apportion.reports.statement.shape import Rule, Statement, Use, Workload
 
 HOW = "How it was computed"
+OTHER_HOURS = "Beside it stands what is owed in the pool for other hours than these: late lines, corrections, what was credited or moved."
 
 
 def workloads(statement: Statement) -> list[Section]:
@@ -50,6 +51,7 @@ def usage(statement: Statement) -> list[Section]:
     if not statement.usage:
         return []
     blind = any(Fraction(use.unmeasured or 0) for use in statement.usage)
+    others = [use.other_hours for use in {use.pool: use for use in statement.usage}.values() if use.other_hours]
     columns = (
         Column("Pool", 1),
         Column("Held h"),
@@ -58,17 +60,20 @@ def usage(statement: Statement) -> list[Section]:
         *([Column("Not measured h")] if blind else []),
         Column(f"Amount {legible(statement.currency)}"),
         Column("Waste"),
+        *([Column("For other hours")] if others else []),
     )
     pools = {use.pool: use for use in statement.usage}  # amounts are of the pool, whatever units it has
     wasted = [use.waste for use in pools.values() if use.waste is not None]
     amount = words.figure(sum(use.amount for use in pools.values()), statement.digits)
     waste = words.figure(sum(wasted), statement.digits) if wasted else ""
-    rows = tuple(use_row(use, statement.digits, blind) for use in statement.usage)
-    table = Table("Held against used", columns, rows, ("Total", *[""] * (len(columns) - 3), amount, waste))
-    return [Section("Held against used", (wasted_sentence(statement, wasted),), (table,))]
+    rows = tuple(use_row(use, statement.digits, blind=blind, others=bool(others)) for use in statement.usage)
+    sums = (amount, waste, *([words.figure(sum(others), statement.digits)] if others else []))
+    table = Table("Held against used", columns, rows, ("Total", *[""] * (len(columns) - len(sums) - 1), *sums))
+    said = (wasted_sentence(statement, wasted), *([OTHER_HOURS] if others else []))
+    return [Section("Held against used", said, (table,))]
 
 
-def use_row(use: Use, digits: int, blind: bool) -> tuple[str, ...]:
+def use_row(use: Use, digits: int, *, blind: bool, others: bool) -> tuple[str, ...]:
     return (
         f"{words.named(use.pool, 'pool')}\n{legible(use.unit)}".rstrip("\n"),
         words.hours(use.held),
@@ -77,6 +82,7 @@ def use_row(use: Use, digits: int, blind: bool) -> tuple[str, ...]:
         *([words.hours(use.unmeasured)] if blind else []),
         words.figure(use.amount, digits),
         words.optional(use.waste, digits),
+        *([words.optional(use.other_hours, digits)] if others else []),
     )
 
 
@@ -137,6 +143,24 @@ def adjustments(statement: Statement) -> list[Section]:
     return [Section("Adjustments, and who sponsors them", (said,), (Table("Adjustments", columns, rows, total),))]
 
 
+def moves(statement: Statement) -> list[Section]:
+    if not statement.moves:
+        return []
+    columns = (Column("Who", 2), Column("Why", 4), Column(f"Amount {legible(statement.currency)}"))
+    sides = {"in": "From", "out": "To"}
+    rows = tuple(
+        (
+            f"{sides.get(one.side, words.titled(one.side))} {words.named(one.other)}\n{f'pool {legible(one.pool)}' if one.pool else 'all pools'}",
+            f"{legible(one.why)}\n{f'approved by {legible(one.approver)}' if one.approver else ''}".rstrip("\n"),
+            words.signed(one.amount, statement.digits),
+        )
+        for one in statement.moves
+    )
+    total = ("Together", "", words.signed(sum(one.amount for one in statement.moves), statement.digits))
+    said = "It stood with another owner and was moved, for good; nobody pays it for another. It is part of the amount above."
+    return [Section("Moved between owners", (said,), (Table("Moved between owners", columns, rows, total),))]
+
+
 def corrections(statement: Statement) -> list[Section]:
     if not statement.corrections:
         return []
@@ -172,6 +196,13 @@ def quantities(statement: Statement) -> list[Section]:
     )
     table = Table("Beside money", (Column("What", 1), Column("Amount")), rows)
     return [Section("Beside money", tables=(table,))]
+
+
+def accepted(statement: Statement) -> list[Section]:
+    """What the figures rest on although it could not be taken as it is."""
+    if not statement.accepted:
+        return []
+    return [Section("Accepted findings", tuple(f"Accepted finding: {legible(one.text)}" for one in statement.accepted))]
 
 
 def how(statement: Statement) -> list[Section]:

@@ -21,8 +21,10 @@ SECTIONS: tuple[Callable[[Statement], list[Section]], ...] = (
     details.usage,
     details.budgets,
     details.adjustments,
+    details.moves,
     details.corrections,
     details.quantities,
+    details.accepted,
     details.how,
     details.dispute,
 )

@@ -5,7 +5,8 @@ from decimal import Decimal
 
 from apportion.render.sheet import Sheet, Table
 from apportion.reports.report import Column
-from apportion.reports.statement.shape import Statement, by_name, money
+from apportion.reports.statement.shape import Statement, money
+from apportion.reports.statement.told import told
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
 
@@ -44,7 +45,7 @@ def statement_list(found: Sequence[Statement]) -> Sheet:
     title = f"{counted(len(found), 'statement')} for {first.period}{', drafts' if first.is_draft else ''}: {'; '.join(sums)}."
     rules = tuple(dict.fromkeys(f"rules to come: {made.preview.policy}" for made in found if made.preview))
     return Sheet(
-        title, tuple(tables), {"statements": [by_name(made) for made in found]}, (f"ledger head {first.head}", *rules)
+        title, tuple(tables), {"statements": [told(made) for made in found]}, (f"ledger head {first.head}", *rules)
     )
 
 

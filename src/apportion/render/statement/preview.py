@@ -15,7 +15,9 @@ CAUSES = {
     "policy": "another part of the pool is yours",
     "overhead": "another share of overhead",
     "adjustments": "other subsidies, caps, grants and credits",
+    "late": "other shares of what was billed late",
     "corrections": "other shares of what was put right",
+    "reclasses": "what was moved between owners",
     "other": "what has no other cause",
 }
 

@@ -29,7 +29,9 @@ DRIVERS = {
     "policy": "other rules",
     "overhead": "your share of overhead",
     "adjustments": "subsidies, caps, grants and credits",
+    "late": "bills that came late, for days of other months",
     "corrections": "figures of earlier months put right",
+    "reclasses": "what was moved between owners",
     "other": "what has no other cause",
 }
 MONTHS = [

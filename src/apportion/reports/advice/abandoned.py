@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from fractions import Fraction
 
-from apportion.reports.advice.work import HOUR_S, Finding, Work
+from apportion.reports.advice.work import HOUR_S, Saving, Work
 
 DAY_S = 24 * HOUR_S
 UNREAD_DAYS = 60
@@ -12,13 +12,13 @@ GROWN = Fraction(1, 100)  # more is somebody's writing
 ARCHIVED = Fraction(1, 2)  # of the price, at least, is saved where it is put away
 
 
-def abandoned(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
+def abandoned(works: Sequence[Work], zone: tzinfo) -> Iterator[Saving]:
     """At most all of it, at least half where it is put away. Only where somebody says when it was last read."""
     del zone
     for work in works:
         days = unread(work)
         if days is not None and days >= UNREAD_DAYS and not work.told.kept and not has_grown(work):
-            yield Finding("abandoned", work, ARCHIVED, Fraction(1), Fraction(days), f"last read {days} days before")
+            yield Saving("abandoned", work, ARCHIVED, Fraction(1), Fraction(days), f"last read {days} days before")
 
 
 def unread(work: Work) -> int | None:

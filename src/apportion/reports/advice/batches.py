@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from apportion.reports.advice.models import BOARDS, GIB, board_of, on_whole_boards
 from apportion.reports.advice.slices import peak_of
-from apportion.reports.advice.work import Finding, Work, mean, started
+from apportion.reports.advice.work import Saving, Work, mean, started
 from apportion.reports.held import places
 from apportion.reports.words import percent
 
@@ -18,14 +18,14 @@ REACHED = Fraction(85, 100)  # in use, with batches that fill the board
 SURE = 3  # of what that saves, at least one in so many parts
 
 
-def batches(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
+def batches(works: Sequence[Work], zone: tzinfo) -> Iterator[Saving]:
     """At most as if its boards were 85 % in use, at least a third of that."""
     del zone
     for work in works:
         used = mean(started(work))
         if used is not None and has_room(work) and LEAST <= used <= MOST:
             high = 1 - used / REACHED
-            yield Finding("batch", work, high / SURE, high, used, proof(work, used))
+            yield Saving("batch", work, high / SURE, high, used, proof(work, used))
 
 
 def has_room(work: Work) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, tzinfo
 from fractions import Fraction
 
-from apportion.reports.advice.work import HOUR_S, Finding, Work
+from apportion.reports.advice.work import HOUR_S, Saving, Work
 
 WINDOW_S = 12 * HOUR_S  # from start to start: what comes back every day has new data
 SCHEDULED = 3  # days on which it began: nobody forgets that often, however the queue shifts it
@@ -13,7 +13,7 @@ LEAST_S = HOUR_S
 FINE = "completed"
 
 
-def duplicates(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
+def duplicates(works: Sequence[Work], zone: tzinfo) -> Iterator[Saving]:
     """At most all of it, at least what came after the first had ended. Only where runs say what they ran (`config`)."""
     groups: dict[tuple[object, ...], dict[str, list[Work]]] = defaultdict(lambda: defaultdict(list))
     for work in works:
@@ -25,7 +25,7 @@ def duplicates(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
             yield from repeated(fine)
 
 
-def repeated(fine: list[list[Work]]) -> Iterator[Finding]:
+def repeated(fine: list[list[Work]]) -> Iterator[Saving]:
     fine.sort(key=lambda some: (min(work.start_s for work in some), some[0].run))
     kept: Sequence[Work] = ()
     for some in fine:
@@ -35,7 +35,7 @@ def repeated(fine: list[list[Work]]) -> Iterator[Finding]:
             continue
         known_s = max(work.end_s for work in kept)
         for work in some:
-            yield Finding("duplicate", work, after(work, known_s), Fraction(1), proof=f"the same as {kept[0].run}")
+            yield Saving("duplicate", work, after(work, known_s), Fraction(1), proof=f"the same as {kept[0].run}")
 
 
 def day(some: Sequence[Work], zone: tzinfo) -> date:

@@ -5,20 +5,20 @@ from datetime import tzinfo
 from fractions import Fraction
 
 from apportion.reports.advice.idle import is_idle
-from apportion.reports.advice.work import HOUR_S, START_S, UNUSED, Finding, Stretch, Work, mean, spared
+from apportion.reports.advice.work import HOUR_S, START_S, UNUSED, Saving, Stretch, Work, mean, spared
 
 LEAST_S = 3 * HOUR_S  # evaluation on the host, saving and uploading take less
 WAITING = ("interactive", "inference")  # people and requests make pauses of their own: see overnight
 
 
-def hung(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
+def hung(works: Sequence[Work], zone: tzinfo) -> Iterator[Saving]:
     """At most from its last work on, at least from an hour later."""
     del zone
     for work in works:
         still = tail(work)
         if still and work.phase not in WAITING and not is_idle(work):
             low, high = spared([still], work)
-            yield Finding("hung", work, low, high, Fraction(still[0].start_s - work.start_s, HOUR_S))
+            yield Saving("hung", work, low, high, Fraction(still[0].start_s - work.start_s, HOUR_S))
 
 
 def tail(work: Work) -> Sequence[Stretch]:

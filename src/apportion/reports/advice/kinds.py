@@ -17,10 +17,10 @@ from apportion.reports.advice.preemptible import preemptible
 from apportion.reports.advice.requests import requests
 from apportion.reports.advice.retries import retries
 from apportion.reports.advice.slices import slices
-from apportion.reports.advice.work import BOARDS, HOSTS, STORES, Finding, Work
+from apportion.reports.advice.work import BOARDS, HOSTS, STORES, Saving, Work
 from apportion.reports.words import counted
 
-Find = Callable[[Sequence[Work], tzinfo], Iterator[Finding]]
+Find = Callable[[Sequence[Work], tzinfo], Iterator[Saving]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
-def findings(works: Sequence[Work], zone: tzinfo, kinds: Sequence[str] = tuple(KINDS)) -> list[Finding]:
+def findings(works: Sequence[Work], zone: tzinfo, kinds: Sequence[str] = tuple(KINDS)) -> list[Saving]:
     """What is wasted. Every workload is in one finding at most, whichever kinds are asked for: the most specific has it."""
     claimed: set[tuple[str, str]] = set()
     made = []

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from apportion.model.money import GRAIN, to_grains
 from apportion.reports.advice.slices import peak_of
-from apportion.reports.advice.work import Finding, Work
+from apportion.reports.advice.work import Saving, Work
 from apportion.reports.held import places
 from apportion.reports.words import percent
 
@@ -42,7 +42,7 @@ def board_of(model: str) -> str:
     return "" if any(size < BOARDS[name].gib for size in sizes if name) else name
 
 
-def models(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
+def models(works: Sequence[Work], zone: tzinfo) -> Iterator[Saving]:
     """At most by the difference of the prices, at least if it takes half as long again. Only where the memory in use was told."""
     del zone
     prices = prices_of(works)
@@ -50,7 +50,7 @@ def models(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
         for name in fitting(work):
             ratio = cheaper(prices, board_of(work.model), name)
             if ratio is not None and ratio * SLOWER < 1:
-                yield Finding("model", work, 1 - ratio * SLOWER, 1 - ratio, proof=proof(work, name), instead=name)
+                yield Saving("model", work, 1 - ratio * SLOWER, 1 - ratio, proof=proof(work, name), instead=name)
                 break
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from fractions import Fraction
 
-from apportion.reports.advice.work import HOUR_S, Finding, Work
+from apportion.reports.advice.work import HOUR_S, Saving, Work
 
 LONGEST_S = 8 * HOUR_S  # longer work meets dear hours whenever it runs
 LATEST_H = 24  # so many hours later, at most
@@ -14,14 +14,14 @@ FINE = "completed"
 SURE = 2  # of the saving, at least one in so many parts: others may have had the same thought
 
 
-def nights(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
+def nights(works: Sequence[Work], zone: tzinfo) -> Iterator[Saving]:
     """At most what the cheapest start within a day costs less, that would still have been in time; at least half of it."""
     for work in works:
         if work.hourly and work.told.needed_s and work.outcome == FINE and work.phase not in KEPT:
             later, part = cheapest(work, zone)
             if part >= LEAST:
                 proof = f"needed by {datetime.fromtimestamp(work.told.needed_s, zone):%Y-%m-%d %H:%M}; {later} h later is cheaper"
-                yield Finding("night", work, part / SURE, part, Fraction(later), proof)
+                yield Saving("night", work, part / SURE, part, Fraction(later), proof)
 
 
 def cheapest(work: Work, zone: tzinfo) -> tuple[int, Fraction]:

@@ -5,20 +5,20 @@ from datetime import UTC, datetime, tzinfo
 from itertools import groupby
 
 from apportion.reports.advice.idle import is_idle
-from apportion.reports.advice.work import HOUR_S, UNUSED, Finding, Stretch, Work, mean, spared
+from apportion.reports.advice.work import HOUR_S, UNUSED, Saving, Stretch, Work, mean, spared
 
 INTERACTIVE = "interactive"  # the phase that the policy's facets give
 NIGHT = range(-4, 7)  # from 20:00 to 07:00, in the policy's time zone
 LEAST_S = 4 * HOUR_S  # of the night, in one piece: a late evening is none
 
 
-def overnight(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
+def overnight(works: Sequence[Work], zone: tzinfo) -> Iterator[Saving]:
     """At most every night that it stood still, at least from an hour after each began."""
     for work in works:
         if work.phase == INTERACTIVE and not is_idle(work):
             nights = [gap for gap in gaps(work.stretches) if at_night(gap, zone) >= LEAST_S]
             if nights:
-                yield Finding("overnight", work, *spared(nights, work))
+                yield Saving("overnight", work, *spared(nights, work))
 
 
 def gaps(stretches: Sequence[Stretch]) -> Iterator[Sequence[Stretch]]:

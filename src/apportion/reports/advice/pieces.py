@@ -10,7 +10,7 @@ from hashlib import sha256
 from apportion.reports.advice.kinds import KINDS
 from apportion.reports.advice.remedies import remedy
 from apportion.reports.advice.slices import LONGEST_LOOK_S
-from apportion.reports.advice.work import BOARDS, STORES, Finding, Work, held_in, used_in
+from apportion.reports.advice.work import BOARDS, STORES, Saving, Work, held_in, used_in
 from apportion.reports.held import places
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.sums import section, total
@@ -50,7 +50,7 @@ class Piece:
     owner: str
     unit: str
     held: Fraction
-    used: Fraction
+    used: Fraction | None  # None where nothing of it was measured
     low: Decimal
     high: Decimal
     evidence: str
@@ -80,9 +80,9 @@ class Piece:
         return self.cells() | {"currency": self.currency, "workloads": self.workloads}
 
 
-def pieces(found: Sequence[Finding]) -> list[Piece]:
+def pieces(found: Sequence[Saving]) -> list[Piece]:
     """The greatest saving first."""
-    groups: dict[tuple[str, ...], list[Finding]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[Saving]] = defaultdict(list)
     for one in found:
         for currency in one.work.amounts:
             groups[one.kind, currency, one.work.name, one.work.owner, one.work.unit].append(one)
@@ -90,10 +90,11 @@ def pieces(found: Sequence[Finding]) -> list[Piece]:
     return sorted(made, key=lambda one: (-one.high, -one.low, one.currency, one.kind, one.owner, one.name))
 
 
-def piece(key: tuple[str, ...], some: Sequence[Finding]) -> Piece:
+def piece(key: tuple[str, ...], some: Sequence[Saving]) -> Piece:
     kind, currency, name, owner, unit = key
     some = sorted(some, key=lambda one: (-one.saving(currency)[1], one.work.workload))
     works = [one.work for one in some]
+    seen = [work for work in works if is_measured(work)]
     return Piece(
         kind,
         currency,
@@ -101,7 +102,7 @@ def piece(key: tuple[str, ...], some: Sequence[Finding]) -> Piece:
         owner,
         unit,
         sum((work.hours(work.held) for work in works), Fraction(0)),
-        sum((work.hours(used_in(work.stretches)) for work in works), Fraction(0)),
+        sum((work.hours(used_in(work.stretches)) for work in seen), Fraction(0)) if seen else None,
         *range_of([one.saving(currency) for one in some]),
         evidence(some[0]),
         remedy(some[0]),
@@ -110,12 +111,18 @@ def piece(key: tuple[str, ...], some: Sequence[Finding]) -> Piece:
     )
 
 
-def evidence(found: Finding) -> str:
+def evidence(found: Saving) -> str:
     """Of the greatest workload, for all of them."""
     work = found.work
-    measured = hours(work.hours(used_in(work.stretches)))
-    told = f"{work.workload}: {hours(work.hours(work.held))} {work.unit}-hours held, {measured} measured in use"
+    measured = (
+        f"{hours(work.hours(used_in(work.stretches)))} measured in use" if is_measured(work) else "use not measured"
+    )
+    told = f"{work.workload}: {hours(work.hours(work.held))} {work.unit}-hours held, {measured}"
     return f"{told}; {found.proof}" if found.proof else told
+
+
+def is_measured(work: Work) -> bool:
+    return any(one.used is not None for one in work.stretches)
 
 
 def range_of(savings: Sequence[tuple[Decimal, Decimal]]) -> tuple[Decimal, Decimal]:

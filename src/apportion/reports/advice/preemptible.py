@@ -5,13 +5,13 @@ from datetime import tzinfo
 from fractions import Fraction
 
 from apportion.reports.advice.broken import broken_runs
-from apportion.reports.advice.work import Finding, Work
+from apportion.reports.advice.work import Saving, Work
 
 REPEATED = Fraction(10, 100)  # of its hours, at most, are run again
 KEPT = ("interactive", "inference")  # somebody waits for it
 
 
-def preemptible(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
+def preemptible(works: Sequence[Work], zone: tzinfo) -> Iterator[Saving]:
     """At most the discount that the policy gives, at least without the price of a tenth of its hours run again."""
     del zone
     shown = {
@@ -24,4 +24,4 @@ def preemptible(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
         if work.told.offer and work.phase not in KEPT:
             part = work.told.offer.part
             low = max(Fraction(0), part - (1 - part) * REPEATED)
-            yield Finding("preemptible", work, low, part, proof=f"{run} was cut short and carried on")
+            yield Saving("preemptible", work, low, part, proof=f"{run} was cut short and carried on")

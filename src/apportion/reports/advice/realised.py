@@ -14,7 +14,7 @@ from apportion.reports.advice.kinds import KINDS
 from apportion.reports.advice.pieces import Piece, range_of
 from apportion.reports.advice.requests import peak_of as host_peak
 from apportion.reports.advice.slices import peak_of
-from apportion.reports.advice.work import STORES, Finding, Work, mean
+from apportion.reports.advice.work import STORES, Saving, Work, mean
 from apportion.reports.held import places
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.sums import section
@@ -49,12 +49,12 @@ class Month:
     """All works of a month and what was found in them, by owner, name, unit and sort."""
 
     works: Mapping[Pattern, Sequence[Work]]
-    found: Mapping[Pattern, Sequence[Finding]]
+    found: Mapping[Pattern, Sequence[Saving]]
 
 
-def month_of(works: Iterable[Work], found: Iterable[Finding]) -> Month:
+def month_of(works: Iterable[Work], found: Iterable[Saving]) -> Month:
     own: dict[Pattern, list[Work]] = {}
-    wasted: dict[Pattern, list[Finding]] = {}
+    wasted: dict[Pattern, list[Saving]] = {}
     for work in works:
         own.setdefault(pattern(work), []).append(work)
     for one in found:

@@ -6,7 +6,7 @@ from math import ceil
 from shlex import quote
 
 from apportion.reports.advice.requests import sizes
-from apportion.reports.advice.work import HOUR_S, Finding, Work
+from apportion.reports.advice.work import HOUR_S, Saving, Work
 
 DAY_H = 10  # of a working day's session
 MIG = {"A100", "H100", "H200", "H800", "A800", "H20", "GH200", "B200"}  # boards cut in sevenths
@@ -15,7 +15,7 @@ PROFILES = {Fraction(1, 7): "1g.10gb", Fraction(2, 7): "2g.20gb", Fraction(3, 7)
 FITS = "   # if its memory fits"
 
 
-def remedy(found: Finding) -> str:
+def remedy(found: Saving) -> str:
     """For the scheduler that the workload's labels speak of."""
     pod = any(name.startswith("k8s.") for name in found.work.labels)
     if found.kind == "idle":
@@ -41,7 +41,8 @@ def stopped(work: Work, pod: bool) -> str:
     if work.outcome != "running":
         return without_boards(pod)
     if not pod:
-        return f"scancel {quote(work.run)}"
+        stop = f"scancel {quote(work.run)}"
+        return stop if of_slurm(work) else f"{looked_at(work)}   # it still runs: end it where it was started"
     return f"kubectl delete pod -n {quote(labels.get('k8s.namespace', 'default'))} {quote(labels.get('k8s.pod') or work.workload.rpartition('/')[2])}"
 
 
@@ -53,7 +54,7 @@ def without_boards(pod: bool) -> str:
     )
 
 
-def asked(finding: Finding, pod: bool) -> str:
+def asked(finding: Saving, pod: bool) -> str:
     found = sizes(finding.work)
     if pod:
         words = {"cpu": "cpu: {}", "memory": "memory: {}Gi"}
@@ -63,7 +64,7 @@ def asked(finding: Finding, pod: bool) -> str:
     return f"sbatch {' '.join(words[meter].format(size) for meter, size in found.items())} JOB.sh   # on all nodes together"
 
 
-def kept(found: Finding, pod: bool) -> str:
+def kept(found: Saving, pod: bool) -> str:
     del found
     how = "save every half hour, load the newest at the start"
     return (
@@ -73,17 +74,31 @@ def kept(found: Finding, pod: bool) -> str:
     )
 
 
-def looked_up(found: Finding, pod: bool) -> str:
+def looked_up(found: Saving, pod: bool) -> str:
     """Before it is submitted again."""
     key = next((name for name in found.work.labels if name.endswith("config")), "config")
     if pod:
         word = key.removeprefix("k8s.label.")
         return f"kubectl get pods -l {quote(f'{word}={found.work.told.config}')}   # before it is submitted again"
-    asked = f"sacct --user={quote(found.work.user)} --name={quote(found.work.name)} --format=JobID,State,Comment"
+    if not of_slurm(found.work):
+        return f"{looked_at(found.work)}   # before it is submitted again: it ran with {quote(found.work.told.config)}"
+    given = {"user": found.work.user, "name": found.work.name}
+    words = " ".join(f"--{key}={quote(value)}" for key, value in given.items() if value)
+    asked = f"sacct {words} --format=JobID,State,Comment".replace("  ", " ")
     return f"{asked}   # before it is submitted again: look for {quote(found.work.told.config)}"
 
 
-def let_go(found: Finding, pod: bool) -> str:
+def of_slurm(work: Work) -> bool:
+    """What a log or an agent saw, Slurm's own commands may not know."""
+    return any(name.startswith("slurm.") for name in work.labels)
+
+
+def looked_at(work: Work) -> str:
+    """What every source's runs are known by."""
+    return f"apportion cost {quote(work.run)}"
+
+
+def let_go(found: Saving, pod: bool) -> str:
     offer = found.work.told.offer
     words = " ".join(
         f"--{key.rpartition('.')[2]}={quote(value)}" for key, value in (offer.labels if offer else {}).items()
@@ -92,7 +107,7 @@ def let_go(found: Finding, pod: bool) -> str:
     return f"labels: {{{parts}}}   # in the pod's metadata" if pod else f"sbatch {words} --requeue JOB.sh"
 
 
-def on_another(found: Finding, pod: bool) -> str:
+def on_another(found: Saving, pod: bool) -> str:
     boards = max(one.held for one in found.work.stretches) // found.work.base
     return (
         f"nodeSelector: {{nvidia.com/gpu.product: {found.instead}}}   # as your nodes are labelled"
@@ -101,13 +116,13 @@ def on_another(found: Finding, pod: bool) -> str:
     )
 
 
-def fuller(found: Finding, pod: bool) -> str:
+def fuller(found: Saving, pod: bool) -> str:
     del pod
     times = 2 if found.need > Fraction(1, 2) else 3
     return f"BATCH_SIZE=$(({times} * BATCH_SIZE))   # and the learning rate with it; watch the memory"
 
 
-def delayed(found: Finding, pod: bool) -> str:
+def delayed(found: Saving, pod: bool) -> str:
     hours = int(found.need)
     return (
         f"schedule: ...   # in a CronJob's spec, {hours} hours later"
@@ -116,7 +131,7 @@ def delayed(found: Finding, pod: bool) -> str:
     )
 
 
-def put_away(found: Finding, pod: bool) -> str:
+def put_away(found: Saving, pod: bool) -> str:
     del pod
     name = quote(found.work.name or found.work.workload)
     return f"tar --zstd -cf ARCHIVE/{name}.tar.zst {name} && rm -r {name}   # or label it keep_until"
@@ -130,7 +145,7 @@ def limited(hours: int, pod: bool) -> str:
     )
 
 
-def sliced(found: Finding, pod: bool) -> str:
+def sliced(found: Saving, pod: bool) -> str:
     if not any(found.work.model.upper().startswith(model) or f"-{model}" in found.work.model.upper() for model in MIG):
         return (
             f"resources: {{limits: {{nvidia.com/gpu.shared: 1}}}}{FITS}"
@@ -145,7 +160,7 @@ def sliced(found: Finding, pod: bool) -> str:
     )
 
 
-WAYS: Mapping[str, Callable[[Finding, bool], str]] = {
+WAYS: Mapping[str, Callable[[Saving, bool], str]] = {
     "requests": asked,
     "checkpoint": kept,
     "duplicate": looked_up,

@@ -5,7 +5,7 @@ from datetime import tzinfo
 from fractions import Fraction
 from math import ceil
 
-from apportion.reports.advice.work import HOUR_S, Finding, Side, Stretch, Work, held_in
+from apportion.reports.advice.work import HOUR_S, Saving, Side, Stretch, Work, held_in
 from apportion.reports.words import hours
 
 LEAST_S = 3 * HOUR_S
@@ -19,7 +19,7 @@ ROOM, MORE_ROOM = (
 LEAST = Fraction(25, 100)  # of the charge: less is prudence
 
 
-def requests(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
+def requests(works: Sequence[Work], zone: tzinfo) -> Iterator[Saving]:
     """At most with a fifth above the highest look, at least with a half. What was not measured is left as it was asked for."""
     del zone
     for work in works:
@@ -28,7 +28,7 @@ def requests(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
             continue
         low, high = (spare(work, peaks, room) for room in (MORE_ROOM, ROOM))
         if high >= LEAST and low > 0:
-            yield Finding("requests", work, low, high, proof=proof(work, peaks))
+            yield Saving("requests", work, low, high, proof=proof(work, peaks))
 
 
 def peak_of(side: Side, work: Work) -> int | None:

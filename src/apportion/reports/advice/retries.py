@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 from statistics import median_low
 
-from apportion.reports.advice.work import HOUR_S, Finding, Work, length
+from apportion.reports.advice.work import HOUR_S, Saving, Work, length
 
 FAILED = ("failed", "out_of_memory")  # by its own fault: neither a node's nor a time limit's
 LEAST_S = HOUR_S  # each
@@ -15,7 +15,7 @@ LEAST = 3  # so many alike are no chance
 ALIKE = Fraction(5, 100)  # of their middle length
 
 
-def retries(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
+def retries(works: Sequence[Work], zone: tzinfo) -> Iterator[Saving]:
     """At most all but the first, at least all but the first two."""
     del zone
     runs: dict[str, list[Work]] = defaultdict(list)
@@ -25,7 +25,7 @@ def retries(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
     for found in runs.values():
         alike = repeated(found)
         for number, work in enumerate(alike[1:]):
-            yield Finding("retries", work, Fraction(min(number, 1)), Fraction(1), Fraction(len(alike)))
+            yield Saving("retries", work, Fraction(min(number, 1)), Fraction(1), Fraction(len(alike)))
 
 
 def repeated(found: Sequence[Work]) -> Sequence[Work]:

@@ -5,7 +5,7 @@ from datetime import tzinfo
 from fractions import Fraction
 
 from apportion.reports.advice.idle import is_idle
-from apportion.reports.advice.work import HOUR_S, Finding, Work, held_in, started
+from apportion.reports.advice.work import HOUR_S, Saving, Work, held_in, started
 
 LEAST_S = 4 * HOUR_S
 LEAST_LOOKS = 6  # stretches measured: one mean over a run hides its peaks
@@ -17,14 +17,14 @@ SLICES = tuple(
 )  # of an A100, H100 and their kin; the last only bounds a saving
 
 
-def slices(works: Sequence[Work], zone: tzinfo) -> Iterator[Finding]:
+def slices(works: Sequence[Work], zone: tzinfo) -> Iterator[Saving]:
     """At most by the smallest slice that fits, at least by the next larger one."""
     del zone
     for work in works:
         need = fitting(work)
         if need and not is_idle(work):
             larger = SLICES[SLICES.index(need) + 1]
-            yield Finding("slice", work, 1 - larger, 1 - need, need)
+            yield Saving("slice", work, 1 - larger, 1 - need, need)
 
 
 def fitting(work: Work) -> Fraction | None:

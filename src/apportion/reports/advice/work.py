@@ -123,7 +123,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Saving:
     """Which share of what the workload was charged could have been saved, at least and at most. `need`: what would have been enough, as the kind counts it."""
 
     kind: str

@@ -7,7 +7,7 @@ from statistics import median
 from apportion.reports.held import places
 from apportion.reports.report import Column
 from apportion.reports.review.bounds import Bounds
-from apportion.reports.review.finding import Edit, Finding, said_number, unit_word
+from apportion.reports.review.finding import Edit, Pattern, said_number, unit_word
 from apportion.reports.review.pool import Pool
 from apportion.reports.review.profile import HIGH, Profile, by_day, mean
 from apportion.reports.words import counted
@@ -18,21 +18,21 @@ TEAMS, HOURS = 2, 24  # without a second team no method moves anything; and a da
 COLUMNS = (Column("what", "what"), Column("level", "held", "quantity"))
 
 
-def bursts(pools: Sequence[Pool], bounds: Bounds) -> Iterator[Finding]:
+def bursts(pools: Sequence[Pool], bounds: Bounds) -> Iterator[Pattern]:
     for pool in pools:
         own = pool.profile
         if len(own.hours) >= HOURS and own.peak_to_mean >= Fraction(bounds.peak, 100):
             yield peaky(pool) if pool.method in FLAT and len(pool.teams) >= TEAMS else finding("burst", pool)
 
 
-def peaky(pool: Pool) -> Finding:
+def peaky(pool: Pool) -> Pattern:
     told = f"the method {pool.method} has one price for all hours, so that nobody pays for the peak"
     slot = ((("pools", pool.name, "slot"), "hour"),) if pool.slot_written else ()
     edit = Edit((*slot, (("pools", pool.name, "method"), CHARGES_PEAKS)))
     return finding("peaky", pool, told, edit)
 
 
-def finding(kind: str, pool: Pool, more: str = "", edit: Edit | None = None) -> Finding:
+def finding(kind: str, pool: Pool, more: str = "", edit: Edit | None = None) -> Pattern:
     own = pool.profile
     days = by_day(own.hours)
     lines = (
@@ -40,7 +40,7 @@ def finding(kind: str, pool: Pool, more: str = "", edit: Edit | None = None) -> 
         tuple(mean(some) or Fraction(0) for some in days.values()),
     )
     rows = (("peak by day", places(own.peak)), ("mean by day", places(own.mean)))
-    return Finding(
+    return Pattern(
         kind, (pool.name,), f"{sentence(own)}{'; ' + more if more else ''}.", COLUMNS, rows, "days", lines, tuple(days), f"{own.unit} held",
         pool.currency, pool.amount, (f"pool={pool.name}",), edit=edit,
     )  # fmt: skip

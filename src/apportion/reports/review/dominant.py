@@ -6,7 +6,7 @@ from fractions import Fraction
 from apportion.reports.held import places
 from apportion.reports.report import Column
 from apportion.reports.review.bounds import Bounds
-from apportion.reports.review.finding import Finding, hours_word, part, said_number, said_percent
+from apportion.reports.review.finding import Pattern, hours_word, part, said_number, said_percent
 from apportion.reports.review.pool import Pool
 from apportion.reports.words import shown
 
@@ -19,7 +19,7 @@ COLUMNS = (
 TEAMS = 2
 
 
-def dominant(pools: Sequence[Pool], bounds: Bounds) -> Iterator[Finding]:
+def dominant(pools: Sequence[Pool], bounds: Bounds) -> Iterator[Pattern]:
     for pool in pools:
         whole = sum((held for held, _ in pool.teams.values()), Fraction(0))
         if len(pool.teams) < TEAMS or not whole:
@@ -29,7 +29,7 @@ def dominant(pools: Sequence[Pool], bounds: Bounds) -> Iterator[Finding]:
             yield finding(pool, team, whole)
 
 
-def finding(pool: Pool, team: str, whole: Fraction) -> Finding:
+def finding(pool: Pool, team: str, whole: Fraction) -> Pattern:
     held, amount = pool.teams[team]
     unit = hours_word(pool.profile.unit)
     order = sorted(pool.teams, key=lambda name: (-pool.teams[name][0], name))
@@ -37,7 +37,7 @@ def finding(pool: Pool, team: str, whole: Fraction) -> Finding:
         (name, places(pool.teams[name][0]), places(part(pool.teams[name][0], whole)), pool.teams[name][1])
         for name in order
     )
-    return Finding(
+    return Pattern(
         "dominant", (pool.name, team),
         f"{team} held {said_percent(part(held, whole))} of what teams held of pool {pool.name} ({said_number(held)} of {said_number(whole)} "
         f"{unit}), and was charged {shown(amount, pool.currency)} for it.",

@@ -9,7 +9,7 @@ from fractions import Fraction
 from apportion.reports.held import places
 from apportion.reports.report import Cell, Column
 from apportion.reports.review.bounds import Bounds
-from apportion.reports.review.finding import NO_FACET, Finding, part, said_number, said_percent, together
+from apportion.reports.review.finding import NO_FACET, Pattern, part, said_number, said_percent, together
 from apportion.reports.sums import total
 from apportion.reports.words import shown
 
@@ -61,7 +61,7 @@ class Side:
 
 def drift(
     now: Sequence[Worked], before: Sequence[Worked], months: tuple[str, str], bounds: Bounds
-) -> Iterator[Finding]:
+) -> Iterator[Pattern]:
     """`months`: this one and the one before."""
     for currency in sorted({one.currency for one in now} & {one.currency for one in before}):
         for dimension in DIMENSIONS:
@@ -82,7 +82,7 @@ def side(some: Sequence[Worked], dimension: str) -> Side:
 
 def moved(
     dimension: str, currency: str, sides: tuple[Side, Side], months: tuple[str, str], bound: Fraction
-) -> Iterator[Finding]:
+) -> Iterator[Pattern]:
     """Told by hours where those moved, else by money."""
     now, before = sides
     names = sorted({*now.money, *before.money}, key=lambda name: (-now.money.get(name, Decimal(0)), name))
@@ -93,7 +93,7 @@ def moved(
         far.sort(key=lambda name: (-distance(sides, name, of), name))
         said = [one_move(name, sides, of, months[1]) for name in far]
         told = f"By {DIMENSIONS[dimension]}, of the {SAID[of]} {together(said)}; {volume(now, before, currency)}."
-        yield Finding(
+        yield Pattern(
             "drift", (dimension,), told, (Column(dimension, DIMENSIONS[dimension]), *COLUMNS),
             tuple(cells(name, now, before) for name in names), "moves",
             tuple(tuple(100 * one.shares(name)[of] for one in (before, now)) for name in names),

@@ -23,7 +23,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Pattern:
     """`drawn` are the numbers of each row, `ticks` what each of them is. `where`: filters of the postings that `amount` is the sum of.
 
     `do` is said where no edit of the policy is safe, or beside one.

@@ -8,7 +8,7 @@ from apportion.reports.held import places
 from apportion.reports.report import Column
 from apportion.reports.review.bounds import Bounds
 from apportion.reports.review.bursts import FLAT
-from apportion.reports.review.finding import Edit, Finding, hours_word, part, said_number, said_percent, unit_word
+from apportion.reports.review.finding import Edit, Pattern, hours_word, part, said_number, said_percent, unit_word
 from apportion.reports.review.pool import Pool
 from apportion.reports.words import shown
 
@@ -16,7 +16,7 @@ SHOWS_IDLE = "capacity_rate"
 COLUMNS = (Column("part", "what became of it"), Column("hours", "hours", "quantity"), Column("share", "share", "share"))
 
 
-def idle(pools: Sequence[Pool], bounds: Bounds) -> Iterator[Finding]:
+def idle(pools: Sequence[Pool], bounds: Bounds) -> Iterator[Pattern]:
     for pool in pools:
         there = sum(pool.parts.values(), Fraction(0))
         stood = sum((pool.parts.get(name, Fraction(0)) for name in UNHELD), Fraction(0))
@@ -24,7 +24,7 @@ def idle(pools: Sequence[Pool], bounds: Bounds) -> Iterator[Finding]:
             yield finding(pool, stood, there)
 
 
-def finding(pool: Pool, stood: Fraction, there: Fraction) -> Finding:
+def finding(pool: Pool, stood: Fraction, there: Fraction) -> Pattern:
     own = pool.profile
     unit = unit_word(own.unit)
     offered = max(hour.there for hour in own.hours)
@@ -42,7 +42,7 @@ def finding(pool: Pool, stood: Fraction, there: Fraction) -> Finding:
     ]
     never = offered - own.peak
     words = f"{said_number(never)} {unit} were never needed: give them back, or move work here" if never > 0 else ""
-    return Finding(
+    return Pattern(
         "idle", (pool.name,), told + (f"; the method {pool.method} hides that in the price of those who ran." if hidden else "."),
         COLUMNS, tuple(rows), "bars", tuple((amount,) for amount in pool.parts.values() if amount), ("hours",), f"{own.unit}-hours",
         pool.currency, pool.idle if pool.shows_idle else pool.amount,

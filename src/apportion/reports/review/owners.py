@@ -8,7 +8,7 @@ from fractions import Fraction
 from apportion.reports.held import places
 from apportion.reports.report import Column
 from apportion.reports.review.bounds import Bounds
-from apportion.reports.review.finding import Edit, Finding, part, together
+from apportion.reports.review.finding import Edit, Pattern, part, together
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
 
@@ -30,7 +30,7 @@ class Unmapped:
     team: str = ""
 
 
-def owners(now: Owed, before: Owed, currency: str, months: tuple[str, str], bounds: Bounds) -> Iterator[Finding]:
+def owners(now: Owed, before: Owed, currency: str, months: tuple[str, str], bounds: Bounds) -> Iterator[Pattern]:
     """Teams, and of teams that were there in both months projects with enough money."""
     sides = (
         ("new", now, before, months[0], f"not in {months[1]}"),
@@ -48,7 +48,7 @@ def owners(now: Owed, before: Owed, currency: str, months: tuple[str, str], boun
         if found:
             order = sorted(found, key=lambda name: (-found[name], name))
             said = together([f"{name} ({shown(found[name], currency)})" for name in order])
-            yield Finding(
+            yield Pattern(
                 "owners", (kind,), f"{counted(len(found), 'owner')} of {month} {'is' if len(found) == 1 else 'are'} {absent}: {said}.", COLUMNS,
                 tuple((name, found[name], places(part(found[name], whole))) for name in order), "bars",
                 tuple((found[name],) for name in order), ("amount",), currency, currency, total(found.values()),
@@ -72,7 +72,7 @@ def named(owed: Owed) -> set[str]:
     return {f"{team}/{name}" for (team, name), amount in owed.items() if amount}
 
 
-def unmapped(found: Sequence[Unmapped], bill: Mapping[str, Decimal], bounds: Bounds) -> Iterator[Finding]:
+def unmapped(found: Sequence[Unmapped], bill: Mapping[str, Decimal], bounds: Bounds) -> Iterator[Pattern]:
     """The largest; each with the rule that would find it. `bill`: of each currency."""
     far = [one for one in found if part(one.amount, bill.get(one.currency, Decimal(0))) >= Fraction(bounds.least, 100)]
     for one in sorted(far, key=lambda one: (-one.amount, sorted(one.labels.items())))[:FEW]:
@@ -81,7 +81,7 @@ def unmapped(found: Sequence[Unmapped], bill: Mapping[str, Decimal], bounds: Bou
         )
         whole = total(other.amount for other in found if other.currency == one.currency)
         rows = (("these workloads", one.amount), ("all that nobody owns", whole))
-        yield Finding(
+        yield Pattern(
             "unmapped", (",".join(f"{name}={value}" for name, value in one.labels.items()) or "no label",),
             f"No owner rule finds {counted(one.count, 'workload')} with {carried}: {shown(one.amount, one.currency)} are nobody's.",
             UNOWNED, rows, "bars", tuple((amount,) for _, amount in rows), ("amount",), one.currency,

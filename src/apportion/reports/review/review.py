@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from apportion.model.result import Result
 from apportion.reports.report import Cell, Column
-from apportion.reports.review.finding import Finding
+from apportion.reports.review.finding import Pattern
 from apportion.reports.words import counted
 
 INDEX = (
@@ -23,7 +23,7 @@ ALONE = "Nothing is posted for {before}, so nothing is said about drift, and abo
 class Drafted:
     """A finding, and the policy as it would be: its whole `text` and how that differs from the file. Both empty where no edit is safe."""
 
-    finding: Finding
+    finding: Pattern
     text: str = ""
     diff: str = ""
 
@@ -49,7 +49,7 @@ class Review(Result):
         return f"{counted(len(self.found), 'finding')} in {self.period}{against}, {counted(drafts, 'draft')} ready."
 
 
-def told_apart(findings: Sequence[Finding]) -> list[Finding]:
+def told_apart(findings: Sequence[Pattern]) -> list[Pattern]:
     """Of several currencies a finding may come twice: the later are told by theirs."""
     seen: set[str] = set()
     out = []

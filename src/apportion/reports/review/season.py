@@ -7,7 +7,7 @@ from apportion.reports.capacity import WEEK
 from apportion.reports.held import places
 from apportion.reports.report import Column
 from apportion.reports.review.bounds import Bounds
-from apportion.reports.review.finding import Finding, said_number, said_percent
+from apportion.reports.review.finding import Pattern, said_number, said_percent
 from apportion.reports.review.profile import Hour, Profile, by_week, mean
 
 DAYS = 7  # that must be known
@@ -22,7 +22,7 @@ QUIET = "work that can wait may be told to: a queue for nights and weekends, or 
 BUSY = "interactive work finds more room in working hours; what runs by itself is where it should be"
 
 
-def season(profiles: Sequence[Profile], bounds: Bounds) -> Iterator[Finding]:
+def season(profiles: Sequence[Profile], bounds: Bounds) -> Iterator[Pattern]:
     bound = Fraction(bounds.season, 100)
     for one in profiles:
         days = {hour.start.date() for hour in one.hours}
@@ -60,13 +60,13 @@ def at_weekends(one: Profile, found: tuple[Fraction, Fraction]) -> str:
     return f"{said_number(found[0])} {one.unit} at weekends against {said_number(found[1])} on working days, {share} of its {one.unit}-hours"
 
 
-def finding(one: Profile, sentence: str, do: str) -> Finding:
+def finding(one: Profile, sentence: str, do: str) -> Pattern:
     rows = []
     for place, day in enumerate(WEEK):
         own = [hour for hour in one.hours if hour.start.weekday() == place]
         by_night = [mean(hour for hour in own if hour.is_night is wanted) for wanted in (False, True)]
         rows.append((day, places(mean(own)), *(places(level) for level in by_night)))
     ticks = tuple(f"{hour:02}" for hour in range(24))
-    return Finding(
+    return Pattern(
         "season", (one.pool,), sentence, COLUMNS, tuple(rows), "week", by_week(one.hours), ticks, f"{one.unit} held", do=do
     )  # fmt: skip

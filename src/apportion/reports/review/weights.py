@@ -13,7 +13,7 @@ from math import sqrt
 from apportion.reports.held import places
 from apportion.reports.report import Cell, Column
 from apportion.reports.review.bounds import Bounds
-from apportion.reports.review.finding import Edit, Finding, said_number
+from apportion.reports.review.finding import Edit, Pattern, said_number
 from apportion.reports.words import counted, shown
 
 FEWEST = 20  # workloads on each side
@@ -69,7 +69,7 @@ class Estimate:
     high: Fraction
 
 
-def weights(claims: Sequence[Claim], bounds: Bounds) -> Iterator[Finding]:
+def weights(claims: Sequence[Claim], bounds: Bounds) -> Iterator[Pattern]:
     for claim in claims:
         known = [(one, found) for one in claim.evidence if (found := estimate(one))]
         if known and all(is_against(found, claim.weight, Fraction(bounds.weight, 100)) for _, found in known):
@@ -108,7 +108,7 @@ def is_against(found: Estimate, weight: Fraction, bound: Fraction) -> bool:
     return not inside and abs(found.suggested - weight) > bound * weight
 
 
-def finding(claim: Claim, known: Sequence[tuple[Evidence, Estimate]]) -> Finding:
+def finding(claim: Claim, known: Sequence[tuple[Evidence, Estimate]]) -> Pattern:
     evidence, found = known[0]
     did, counts = WHAT[evidence.kind]
     per = "GPU-hour that was held" if counts == "workload" else "GPU-hour that was there"
@@ -119,7 +119,7 @@ def finding(claim: Claim, known: Sequence[tuple[Evidence, Estimate]]) -> Finding
         f"({counted(len(evidence.own), counts)} against {len(evidence.others):,}): {value}{margin} would follow that{objection(known[1:])}."
     )
     first = ("the policy", places(claim.weight), *[None] * (len(COLUMNS) - 2))
-    return Finding(
+    return Pattern(
         "weight", (claim.pool, claim.label, claim.value), said, COLUMNS, (first, *(cells(one, each) for one, each in known)), "bars",
         ((claim.weight,), *((each.suggested,) for _, each in known)), ("weight",), "weight", claim.currency, claim.amount, (),
         f"{counted(claim.workloads, 'workload')} of that kind were charged {shown(claim.amount, claim.currency)}; a weight that is meant to steer "

@@ -14,9 +14,11 @@ from apportion.reports.statement.lists import minor, uses, workloads
 from apportion.reports.statement.shape import (
     LEVELS,
     TEMPLATE,
+    AcceptedFinding,
     Adjustment,
     Correction,
     Line,
+    Move,
     Part,
     Rule,
     Statement,
@@ -29,8 +31,8 @@ from apportion.reports.sums import ZERO
 
 PARTS = ("component", "pool", "bill", "project", "user")
 TRANSFERS = ("adjustment", "subsidy", "credit")
-DECIDED = ("credit", "reclass")
 NO_WORKLOAD = "(of no workload)"
+ON_TOP = "; a cap bounds own charges, this comes on top"
 SUMMARY = {
     "usage": "use",
     "burst": "use above what is reserved",
@@ -71,6 +73,7 @@ class Sections:
     children: Mapping[str, Sums]
     changes: Sums
     transfers: Sums
+    moved: Sums
     corrections: Sums
     was: Sums
     uses: Mapping[Key, list[Use]]
@@ -101,7 +104,8 @@ def sections(facts: Facts, level: str) -> Sections:
         faceted=added(facts.faceted, level, ["facet", "value"]),
         children={below: added(now, level, [below]) for below in below_of(level)},
         changes=added(facts.changes, level, ["driver", "pool"]),
-        transfers=added(transferred(now), level, ["kind", "reason", "cause", "pool", "run"]),
+        transfers=added(transferred(now), level, ["reason", "cause", "pool", "run"]),
+        moved=added(where(now, kind="reclass"), level, ["pool", "run"]),
         corrections=added(where(now, kind="correction"), level, ["run"]),
         was=added(facts.was, level, ["run"]),
         uses=uses(facts, level),
@@ -116,7 +120,7 @@ def below_of(level: str) -> tuple[str, ...]:
 
 def transferred(now: pa.Table) -> pa.Table:
     """By the policy's rules, or because people decided so."""
-    return pa.concat_tables([where(now, reason=TRANSFERS, kind=""), where(now, kind=DECIDED)])
+    return pa.concat_tables([where(now, reason=TRANSFERS, kind=""), where(now, kind="credit")])
 
 
 def statement(facts: Facts, made: Sections, level: str, key: Key) -> Statement:
@@ -154,6 +158,8 @@ def statement(facts: Facts, made: Sections, level: str, key: Key) -> Statement:
         how=rules(facts, made, key),
         dispute=words.dispute.replace("{owner}", "/".join(key[1:])).replace("{period}", words.period),
         preview=preview(facts, made.coming, key),
+        accepted=accepted(facts, made, key),
+        moves=moves(facts, made, key),
     )
 
 
@@ -213,14 +219,26 @@ def children(made: Sections, level: str, key: Key) -> tuple[Line, ...]:
 
 def adjustments(facts: Facts, made: Sections, key: Key) -> tuple[Adjustment, ...]:
     found = []
-    for (kind, reason, cause, pool, run), amount in made.transfers.get(key, {}).items():
+    for (reason, cause, pool, run), amount in made.transfers.get(key, {}).items():
         said = facts.sponsor(pool, cause, run)
-        given = amount > 0 if kind == "reclass" else reason == "subsidy"
+        given = reason == "subsidy"
         other = (said.receiver or facts.receivers.get((pool, cause, run), "")) if given else said.sponsor
         side = "given" if given else "received"
-        found.append(Adjustment(side, other, pool, int(amount), said.why or cause, said.approver, said.until))
+        why = (said.why or cause) + (ON_TOP if given and said.is_capped else "")
+        found.append(Adjustment(side, other, pool, int(amount), why, said.approver, said.until))
     order = sorted(found, key=lambda one: (one.side, -abs(one.amount), one.why, one.pool, one.other))
     return tuple(one for one in order if one.amount)
+
+
+def moves(facts: Facts, made: Sections, key: Key) -> tuple[Move, ...] | None:
+    """None where nothing was moved, as on earlier statements."""
+    found = []
+    for (pool, run), amount in made.moved.get(key, {}).items():
+        said = facts.sponsor(pool, "", run)
+        side, other = ("in", said.receiver) if amount > 0 else ("out", said.sponsor)
+        found.append(Move(side, other, pool, int(amount), said.why, said.approver))
+    order = sorted(found, key=lambda one: (one.side, -abs(one.amount), one.why, one.pool, one.other))
+    return tuple(one for one in order if one.amount) or None
 
 
 def corrections(facts: Facts, made: Sections, key: Key) -> tuple[Correction, ...]:
@@ -235,6 +253,12 @@ def quantities(made: Sections, key: Key) -> tuple[tuple[str, str], ...]:
     """What is no money, of the same owner."""
     found = {unit: single(made.owed, (unit, *key[1:])) for unit in QUANTITIES if (unit, *key[1:]) in made.owed}
     return tuple((unit, plain(money(amount, QUANTITIES[unit]))) for unit, amount in sorted(found.items()))
+
+
+def accepted(facts: Facts, made: Sections, key: Key) -> tuple[AcceptedFinding, ...] | None:
+    """Those that concern a pool which the owner owes something to; None where there are none, as on earlier statements."""
+    own = {pool for (pool,), amount in made.parts["pool"].get(key, {}).items() if amount}
+    return tuple(finding for pools, finding in facts.accepted if pools & own) or None
 
 
 def rules(facts: Facts, made: Sections, key: Key) -> tuple[Rule, ...]:

@@ -6,12 +6,16 @@ Of what is charged for use, with the pool's average price of a unit before and n
     price    U1 x (P1 - P0)          a unit of the pool costs another amount
     mix      the rest                other hours, weights or classes than the average of the pool
 
+Money of other months stands apart from the month's own: `late` is what the vendor billed late for days of other months, `corrections` are our
+own. Both have their units there, so they enter no price. What people moved between owners is `reclasses`.
+
 Where nobody counts units, the bills of the owner's own things changed: `direct`. What the policy changed is this period under its rules
 less this period under those of the period before. Every driver is a sum over owners, so that children add up to their parents.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import pyarrow as pa
@@ -28,18 +32,26 @@ OF_REASON = {
     "adjustment": "adjustments",
     "subsidy": "adjustments",
 }
-OF_KIND = {"correction": "corrections", "credit": "adjustments", "reclass": "adjustments"}
+OF_KIND = {"correction": "corrections", "credit": "adjustments", "reclass": "reclasses"}
+LATE = "late"
 Leaf = tuple[str, ...]
 Sums = Mapping[tuple[Leaf, str], int]
 
 
-def changes(
-    now: pa.Table, before: pa.Table, same_policy: pa.Table | None, units: tuple[pa.Table, pa.Table]
-) -> pa.Table:
-    """`same_policy` is this period under the policy of the period before, where that is another; `units` are the work of both."""
-    present, past = by_driver(now), by_driver(before)
-    fair = present if same_policy is None else by_driver(same_policy)
-    counted = (by_leaf(units[1]), by_leaf(units[0]))
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two that are compared: every amount (`placed`), what of it is `late`, and the units of the month's own days."""
+
+    placed: pa.Table
+    late: pa.Table
+    units: pa.Table
+
+
+def changes(now: Side, before: Side, same_policy: tuple[pa.Table, pa.Table] | None) -> pa.Table:
+    """`same_policy` is this period under the policy of the period before, if the policy changed: all amounts, and the late ones among them."""
+    present, past = by_driver(now.placed, now.late), by_driver(before.placed, before.late)
+    fair = present if same_policy is None else by_driver(*same_policy)
+    counted = (by_leaf(before.units), by_leaf(now.units))
     prices = average_prices(past, counted[0]), average_prices(fair, counted[1])
     rows = []
     for leaf in sorted({leaf for sums in (present, past, fair) for leaf, _ in sums}):
@@ -53,13 +65,13 @@ def changes(
     return table_of_changes(rows)
 
 
-def changes_by_rules(before: pa.Table, after: pa.Table, units: tuple[pa.Table, pa.Table]) -> pa.Table:
+def changes_by_rules(before: Side, after: Side) -> pa.Table:
     """Why other rules (`after`) come to another amount for the same period.
 
     Where units are not counted on both sides: `price` as far as the pool comes to another amount, and for the rest `policy`, another part of it.
     """
-    past, then = by_driver(before), by_driver(after)
-    counted = (by_leaf(units[0]), by_leaf(units[1]))
+    past, then = by_driver(before.placed, before.late), by_driver(after.placed, after.late)
+    counted = (by_leaf(before.units), by_leaf(after.units))
     prices = (average_prices(past, counted[0]), average_prices(then, counted[1]))
     grown = growth(past, then)
     rows = []
@@ -95,18 +107,27 @@ def table_of_changes(rows: Sequence[tuple[object, ...]]) -> pa.Table:
     )
 
 
-DRIVEN = ("use", "idle", "overhead", "adjustments", "corrections", "other")
+DRIVEN = ("use", "idle", "overhead", "adjustments", LATE, "corrections", "reclasses", "other")
 
 
-def by_driver(placed: pa.Table) -> dict[tuple[Leaf, str], int]:
+def by_driver(placed: pa.Table, late: pa.Table) -> dict[tuple[Leaf, str], int]:
+    """What is late is taken out of the driver that it would be, into one of its own."""
     sums: dict[tuple[Leaf, str], int] = defaultdict(int)
+    for leaf, driver, amount in driven(placed):
+        sums[leaf, driver] += amount
+    for leaf, driver, amount in driven(late):
+        sums[leaf, driver] -= amount
+        sums[leaf, LATE] += amount
+    return sums
+
+
+def driven(placed: pa.Table) -> Iterator[tuple[Leaf, str, int]]:
     names = [*LEAF, "reason", "of", "kind"]
     rows = placed.group_by(names).aggregate([("amount", "sum")])
     for *leaf, reason, of, kind, amount in zip(
         *(rows[name].to_pylist() for name in [*names, "amount_sum"]), strict=True
     ):
-        sums[tuple(leaf), driver_of(reason, of, kind)] += amount
-    return sums
+        yield tuple(leaf), driver_of(reason, of, kind), amount
 
 
 def driver_of(reason: str, of: str, kind: str) -> str:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.rows import MONEY, TEXT, WHOLE, table
-from apportion.reports.statement.shape import Budget, Rule
+from apportion.reports.statement.shape import AcceptedFinding, Budget, Rule
 
 OWNER = ("cost_centre", "department", "team", "project", "user")
 FACETS = (
@@ -78,13 +78,19 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Sponsored:
-    """What the policy, or whoever decided, says of an adjustment: who pays, why, and of what was decided once who received it."""
+    """What the policy, or whoever decided, says of an adjustment: who pays, why, and of what was decided once who received it.
+
+    Of a reclass `receiver` is whom it stood with, and `sponsor` whom it stands with now.
+
+    `is_capped`: a cap bounds the own charges of whoever pays.
+    """
 
     sponsor: str
     why: str
     approver: str = ""
     until: str = ""
     receiver: str = ""
+    is_capped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +149,8 @@ class Facts:
     budgets: Mapping[tuple[str, str], tuple[Budget, ...]] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)
     coming: Coming | None = None
+    late: pa.Table = field(default_factory=PLACED.empty_table)  # what of `now` is for days of other months
+    accepted: tuple[tuple[frozenset[str], AcceptedFinding], ...] = ()  # with the pools that each concerns
 
     def only(self, level: str, owner: str) -> "Facts":
         """Those of one owner: the same figures, quicker than everybody's."""
@@ -153,9 +161,8 @@ class Facts:
                 rows = rows.filter(pc.equal(rows[name], wanted))
             return rows
 
-        tables = {
-            name: own(getattr(self, name)) for name in ("now", "changes", "work", "waste", "faceted", "was", "carried")
-        }
+        names = ("now", "late", "changes", "work", "waste", "faceted", "was", "carried")
+        tables = {name: own(getattr(self, name)) for name in names}
         coming = self.coming
         if coming is not None:
             now = None if coming.now is None else own(coming.now)

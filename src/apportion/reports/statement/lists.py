@@ -24,13 +24,15 @@ QUANTITIES = ("held", "used", "unmeasured")
 def uses(facts: Facts, level: str) -> dict[Key, list[Use]]:
     """By pool and unit, the largest amount first."""
     paid, wasted = added(facts.now, level, ["pool"]), added(facts.waste, level, ["pool"])
+    aside = added(elsewhere(facts), level, ["pool"])
     keys = ["currency", *KEYS[level], "pool", "unit", "per_unit"]
     rows = named(facts.work, level)
     sums = rows.filter(pc.is_valid(rows["unit"])).group_by(keys).aggregate([(name, "sum") for name in QUANTITIES])
     found: dict[Key, list[Use]] = defaultdict(list)
     for row in sums.to_pylist():
         key = (row["currency"], *(row[name] for name in KEYS[level]))
-        figures = hours(row)
+        figures, pool = hours(row), (row["pool"],)
+        other = int(aside.get(key, {}).get(pool, 0))
         found[key].append(
             Use(
                 pool=row["pool"],
@@ -38,11 +40,17 @@ def uses(facts: Facts, level: str) -> dict[Key, list[Use]]:
                 held=figures["held"] or "0",
                 used=figures["used"],
                 unmeasured=figures["unmeasured"] or "0",
-                amount=int(paid.get(key, {}).get((row["pool"],), 0)),
-                waste=wasted.get(key, {}).get((row["pool"],)),
+                amount=int(paid.get(key, {}).get(pool, 0)) - other,
+                waste=wasted.get(key, {}).get(pool),
+                other_hours=other or None,
             )
         )
     return {key: sorted(some, key=lambda use: (-abs(use.amount), use.pool)) for key, some in found.items()}
+
+
+def elsewhere(facts: Facts) -> pa.Table:
+    """What is owed for other hours than the month's: what runs other than its plan say, and what is late."""
+    return pa.concat_tables([facts.now.filter(pc.not_equal(facts.now["kind"], "")), facts.late])
 
 
 def hours(row: Mapping[str, Any]) -> dict[str, str | None]:

@@ -6,7 +6,7 @@ made for: a later layout gets another, so that an earlier statement prints as it
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -19,8 +19,21 @@ LEVELS = (
     "project",
     "user",
 )  # from the top; each level's children are the next one's
-LATER = ("preview",)  # what earlier statements do not have
-DRIVERS = ("volume", "price", "mix", "direct", "idle", "policy", "overhead", "adjustments", "corrections", "other")
+LATER = ("preview", "accepted", "moves", "other_hours")  # what earlier statements do not have
+DRIVERS = (
+    "volume",
+    "price",
+    "mix",
+    "direct",
+    "idle",
+    "policy",
+    "overhead",
+    "adjustments",
+    "late",
+    "corrections",
+    "reclasses",
+    "other",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +64,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Hours of one unit in one pool, as decimal text; `used` and `waste` are None where nothing was measured."""
+    """Hours of one unit in one pool, as decimal text; `used` and `waste` are None where nothing was measured.
+
+    `amount` is the pool's money of the month itself. `other_hours` is what else is owed in the pool: late lines, corrections, and what was moved
+    or credited; None where there is nothing of it, and on earlier statements, whose `amount` has all of it.
+    """
 
     pool: str
     unit: str
@@ -60,6 +77,7 @@ class Use:
     unmeasured: str
     amount: int
     waste: int | None
+    other_hours: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +120,18 @@ class Adjustment:
 
 
 @dataclass(frozen=True, slots=True)
+class Move:
+    """A reclass: what stood with another owner stands here (`side` is `in`, an amount above 0), or the other way round (`out`)."""
+
+    side: str
+    other: str
+    pool: str
+    amount: int
+    why: str
+    approver: str
+
+
+@dataclass(frozen=True, slots=True)
 class Correction:
     """Of a closed period, booked in this one: the figure that it had, the one that it has now, and the runs that said so."""
 
@@ -136,6 +166,23 @@ class Preview:
     owed: int | None
     charged: int | None
     changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedFinding:
+    """What could not be taken as it is and somebody let stand: `text` says it in words. `hours` and `money` are decimal text, empty where none."""
+
+    code: str
+    source: str
+    pool: str
+    rows: int
+    hours: str
+    unit: str
+    money: str
+    currency: str
+    who: str
+    why: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +223,8 @@ class Statement:
     how: tuple[Rule, ...]
     dispute: str
     preview: Preview | None = None
+    accepted: tuple[AcceptedFinding, ...] | None = None
+    moves: tuple[Move, ...] | None = None
 
     @property
     def is_draft(self) -> bool:
@@ -188,9 +237,14 @@ def to_json(statement: Statement) -> str:
 
 
 def by_name(made: Any) -> dict[str, Any]:
-    """A dataclass as its fields, without the deep copies of `asdict`. What came later is not said where it is not there."""
-    found = {field.name: getattr(made, field.name) for field in fields(made)}
+    """A dataclass as its fields, and so those in its lists, without the deep copies of `asdict`. What came later is not said where it is not there."""
+    found = {field.name: listed(getattr(made, field.name)) for field in fields(made)}
     return {name: value for name, value in found.items() if name not in LATER or value is not None}
+
+
+def listed(value: Any) -> Any:
+    is_list = isinstance(value, tuple) and value and is_dataclass(value[0])
+    return [by_name(one) for one in value] if is_list else value
 
 
 def from_json(text: str) -> Statement:
@@ -200,7 +254,7 @@ def from_json(text: str) -> Statement:
 
 def revived(kind: Any, given: Any) -> Any:
     """A value of JSON as the dataclass, tuple or plain value that its type says."""
-    if isinstance(kind, UnionType) and isinstance(given, Mapping):
+    if isinstance(kind, UnionType) and isinstance(given, Mapping | list):
         kind = next(one for one in get_args(kind) if one is not NoneType)
     if isinstance(given, Mapping):
         hints = get_type_hints(kind)

@@ -69,8 +69,10 @@ class Seen:
     user: str
     cgroup: str = ""
     job: str = ""  # SLURM_JOB_ID of its environment
-    cluster: str = ""  # SLURM_CLUSTER_NAME of its environment, or the prolog's
+    cluster: str = ""  # as Slurm or its prolog says, else SLURM_CLUSTER_NAME of its environment
     noted: str = ""  # the job that Slurm's prolog noted of its user
+    sluid_job: str = ""  # the job of the SLUID in its cgroup, as Slurm says
+    confirmed: bool = False  # Slurm says that its user runs the job of its environment
 
 
 @dataclass(frozen=True, slots=True)

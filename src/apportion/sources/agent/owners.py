@@ -1,10 +1,12 @@
 r"""Whose process is it? A Slurm job, a pod or a container by its cgroup, else the job that the prolog noted or its environment names, else its user.
 
 The cgroup is set by root and counts first. Its outermost name wins: below a pod or a job, and below `user.slice`, people may
-make groups of any name. Root's prolog comes next. The environment is the process' own, so it counts only where nobody else says anything.
+make groups of any name. Root's prolog comes next. The environment is the process' own, so it counts only where Slurm confirms that the process' user runs
+that job (`slurm_jobs`). A SLUID that Slurm cannot be asked about names the workload itself, and never gives way to the environment.
 
     /slurm/uid_1000/job_123/step_0/task_0                                     Slurm, cgroup v1
     /system.slice/slurmstepd.scope/job_123/step_0/user/task_0                 Slurm, cgroup v2
+    /system.slice/slurmstepd.scope/s5RHM7EXFPX900/step_0/user/task_0          Slurm 26.05, by SLUID
     /kubepods/burstable/pod1f6e...-...-...-.../CONTAINER                      kubelet's cgroupfs driver
     /kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1f6e..._..._....slice/cri-containerd-CONTAINER.scope
     /docker/CONTAINER   /system.slice/docker-CONTAINER.scope   /machine.slice/libpod-CONTAINER.scope
@@ -17,6 +19,10 @@ from apportion.sources.agent.looks import Seen
 
 IDLE, UNMEASURED, UNKNOWN = "_idle", "_unmeasured", "_unknown"
 SLURM = re.compile(r"/(?:slurm(?:_[^/]+)?(?:/uid_\d+)?|(?:[^/]+_)?slurmstepd\.scope)/job_(\d+)(?=/|$)", re.ASCII)
+SLUID = re.compile(
+    r"/(?:[^/]+_)?slurmstepd\.scope/(s[0-9A-HJKMNP-TV-Z]{13})(?=/|$)", re.ASCII
+)  # base 32 without I, L, O, U
+NO_CLUSTER = "default"  # in the ids of workloads whose cluster nobody names
 POD = re.compile(
     r"kubepods(?:[^\s]*?)[/-]pod"
     r"([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:\.slice)?(?=/|$)",
@@ -47,9 +53,10 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What a cgroup says: one of the three."""
+    """What a cgroup says: one of the four."""
 
     job: str = ""
+    sluid: str = ""
     pod: str = ""
     container: str = ""
 
@@ -58,11 +65,11 @@ def group_of(cgroup: str) -> Group:
     """Of the text of /proc/PID/cgroup: a line for each hierarchy (v1), or one (v2)."""
     for line in cgroup.splitlines():
         path = seen_from_host(line.split(":", 2)[-1])
-        job, pod = SLURM.search(path), POD.search(path)
+        job, pod = SLURM.search(path) or SLUID.search(path), POD.search(path)
         if path.startswith(OWN_GROUPS) or not path.startswith("/"):
             continue
         if job and (not pod or job.start() < pod.start()):
-            return Group(job=job[1])
+            return Group(job=job[1]) if job[1].isdecimal() else Group(sluid=job[1])
         container = CONTAINER.search(path, pod.end() if pod else 0)
         if pod or container:
             return Group(pod=uid_of(pod[1]) if pod else "", container=container[1] if container else "")
@@ -87,8 +94,9 @@ def owner_of(seen: Seen | None, place: Place) -> Owner:
     if seen is None:
         return own(UNKNOWN, place)
     group = group_of(seen.cgroup)
-    if group.job:
-        return job_owner(group.job, seen, place, "cgroup")
+    job = group.job or (seen.sluid_job if group.sluid and JOB.fullmatch(seen.sluid_job) else "")
+    if job or group.sluid:
+        return job_owner(job, seen, place, "cgroup") if job else sluid_owner(group.sluid, seen, place)
     if group.pod:
         return pod_owner(group, place)
     if group.container:
@@ -96,7 +104,7 @@ def owner_of(seen: Seen | None, place: Place) -> Owner:
             f"container/{place.node}/{group.container[:12]}",
             labels(by="cgroup", node=place.node, user=seen.user, **{"container.id": group.container}),
         )
-    for job, by in ((seen.noted, "prolog"), (seen.job, "environment")):
+    for job, by in ((seen.noted, "prolog"), (seen.job if seen.confirmed else "", "environment")):
         if JOB.fullmatch(job):
             return job_owner(job, seen, place, by)
     return Owner(f"host/{place.node}/{seen.user}", labels(by="user", node=place.node, user=seen.user))
@@ -104,13 +112,20 @@ def owner_of(seen: Seen | None, place: Place) -> Owner:
 
 def job_owner(job: str, seen: Seen, place: Place, by: str) -> Owner:
     """The submit time, which an attempt's id ends in, is not to be had on the node: `slurm.job` and the time join the two."""
-    cluster = place.cluster or seen.cluster or "default"
+    cluster = place.cluster or seen.cluster or NO_CLUSTER
     own = {"slurm.job": job, "slurm.cluster": cluster, "slurm.user": seen.user}
     return Owner(f"slurm/{cluster}/{job}", labels(by=by, node=place.node, **own))
 
 
+def sluid_owner(sluid: str, seen: Seen, place: Place) -> Owner:
+    """A job whose number is not known: of that user and of nobody else."""
+    cluster = place.cluster or seen.cluster or NO_CLUSTER
+    own = {"slurm.sluid": sluid, "slurm.cluster": cluster, "slurm.user": seen.user}
+    return Owner(f"slurm/{cluster}/{sluid}", labels(by="cgroup", node=place.node, **own))
+
+
 def pod_owner(group: Group, place: Place) -> Owner:
-    cluster = place.cluster or "default"
+    cluster = place.cluster or NO_CLUSTER
     own = {"k8s.cluster": cluster, "k8s.uid": group.pod, "k8s.node": place.node}
     return Owner(f"k8s/{cluster}/{group.pod}", labels(by="cgroup", node=place.node, **own))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from apportion.sources.agent.looks import Clock, Seen
 from apportion.sources.agent.notes import NOTES, noted
+from apportion.sources.agent.slurm_jobs import SlurmJobs
 
 TICKS = os.sysconf("SC_CLK_TCK")
 ENVIRON = {b"SLURM_JOB_ID": "job", b"SLURM_CLUSTER_NAME": "cluster"}
@@ -20,11 +21,12 @@ class Processes:
 
     root: Path = Path("/proc")
     notes: Path = NOTES
+    slurm: SlurmJobs = field(default_factory=SlurmJobs)
     known: dict[int, Seen] = field(default_factory=dict)
 
     def of(self, pids: set[int], clock: Clock) -> dict[int, Seen]:
         """Also of those that ended since the look before, as they were known then; others are forgotten."""
-        found = {pid: seen for pid in pids if (seen := self.one(pid, clock))}
+        found = {pid: self.slurm.describe(seen, clock) for pid in pids if (seen := self.one(pid, clock))}
         self.known = found
         return found
 
@@ -42,6 +44,7 @@ class Processes:
         folder = self.root / str(pid)
         uid = uid_of((folder / "status").read_text(encoding="utf-8", errors="replace"))
         began_ms = clock.wall_ms - clock.boot_ms + started * 1000 // TICKS
+        said = {**environment(folder / "environ"), **noted(self.notes, uid)}
         return Seen(
             pid,
             started,
@@ -49,7 +52,9 @@ class Processes:
             uid,
             user_named(uid),
             (folder / "cgroup").read_text(encoding="utf-8", errors="replace"),
-            **{**environment(folder / "environ"), **noted(self.notes, uid)},
+            job=said.get("job", ""),
+            cluster=said.get("cluster", ""),
+            noted=said.get("noted", ""),
         )
 
 

@@ -12,8 +12,9 @@ from itertools import pairwise
 import pyarrow as pa
 
 from apportion.model.meters import GPU
-from apportion.model.rows import USAGE, WORKLOADS
+from apportion.model.rows import ADDED_LATER, USAGE, WORKLOADS, complete_columns
 from apportion.sources.agent.batches import Found, Part, Span
+from apportion.sources.agent.owners import NO_CLUSTER
 from apportion.sources.agent.split import apportioned
 
 HOUR_MS = 3_600_000
@@ -75,7 +76,7 @@ def cut(part: Part) -> Iterator[Part]:
         yield Part(part.workload, share(part.millijoules), busy, start, end)
 
 
-def usage_table(hours: Hours, source: str) -> pa.Table:
+def usage_table(hours: Hours, found: Found, source: str) -> pa.Table:
     rows: list[tuple[object, ...]] = []
     for (node, _), hour in sorted(hours.items()):
         names = sorted(hour.stays)
@@ -85,12 +86,20 @@ def usage_table(hours: Hours, source: str) -> pa.Table:
             stay = hour.stays[name]
             when = (stay.start_ms // 1000, max(-(-stay.end_ms // 1000), stay.start_ms // 1000 + 1))
             if mine:
-                rows.append((source, name, "energy", node, *when, mine, None))
+                rows.append((source, name, "energy", node, *when, mine, None, cluster_of(name, found)))
             if stay.busy_us is not None and not name.rpartition("/")[2].startswith("_"):
                 seconds = when[1] - when[0]
                 used = (2 * stay.busy_us * GPU + seconds * SECOND_US) // (2 * seconds * SECOND_US)
-                rows.append((source, name, "gpu", node, *when, 0, used))
+                rows.append((source, name, "gpu", node, *when, 0, used, cluster_of(name, found)))
     return table(rows, USAGE)
+
+
+def cluster_of(workload: str, found: Found) -> str | None:
+    """As its labels say; the name of a cluster that nobody named is none."""
+    owner = found.owners.get(workload)
+    named = dict(owner[0].labels) if owner else {}
+    cluster = named.get("slurm.cluster") or named.get("k8s.cluster")
+    return None if cluster == NO_CLUSTER else cluster
 
 
 def workload_table(hours: Hours, found: Found, source: str) -> pa.Table:
@@ -108,5 +117,7 @@ def workload_table(hours: Hours, found: Found, source: str) -> pa.Table:
 
 
 def table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
-    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
-    return pa.table([pa.array(cells, kind.type) for cells, kind in zip(columns, schema, strict=True)], schema=schema)
+    fields = [field for field in schema if field.name not in ADDED_LATER or field.name == "cluster"]
+    columns = list(zip(*rows, strict=True)) or [()] * len(fields)
+    made = {field.name: pa.array(cells, field.type) for cells, field in zip(columns, fields, strict=True)}
+    return complete_columns(pa.table(made), schema).cast(schema)

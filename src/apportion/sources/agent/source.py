@@ -18,13 +18,14 @@ from apportion.sources.files.paths import input_files
 from apportion.sources.live import Live, Progress, Sign
 from apportion.sources.settings import Stanza, stanza
 
+SETTINGS = ("cluster",)
 HOUR_S, HOURS_A_DAY = 3600, 24
 SILENT_S = 600
 
 
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None) -> Iterator[Delivery | Progress]:
     """One delivery for each day of which a batch speaks; with a window, of its days only."""
-    known, found, hours = stanza(settings, ()), Found(), Hours()
+    known, found, hours = stanza(settings, SETTINGS), Found(), Hours()
     files = input_files(known.text("path"), base, ("jsonl",), known.where)
     for group in together(files):
         for file in group:
@@ -46,13 +47,13 @@ def delivery(known: Stanza, found: Found, hours: Hours, window: Interval) -> Del
     name = known.text("name")
     day = window.start_s // DAY_S
     problems = tuple(problem for second, problem in found.problems if not second or second // DAY_S == day)
-    tables = {"usage": usage_table(hours, name), "workloads": workload_table(hours, found, name)}
+    tables = {"usage": usage_table(hours, found, name), "workloads": workload_table(hours, found, name)}
     return Delivery(name, window, tables, problems, tuple(found.files))
 
 
 def probe(settings: Mapping[str, Any], base: Path) -> Iterator[Sign]:
     """Whether there are batches, which nodes fell silent, and what could not be read."""
-    known, found = stanza(settings, ()), Found()
+    known, found = stanza(settings, SETTINGS), Found()
     try:
         for file in input_files(known.text("path"), base, ("jsonl",), known.where):
             read_file(file, found)

@@ -30,7 +30,7 @@ from apportion.sources.files.places import Place
 from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import stanza
 
-SETTINGS = ("role", "currency", "split", *STORE_SETTINGS)
+SETTINGS = ("role", "currency", "repeats", "split", *STORE_SETTINGS)
 SPLITS = ("parent", "pods")
 FORMATS = ("csv", "parquet")
 STANZA = """\

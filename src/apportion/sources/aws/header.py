@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from apportion.errors import InputError
+from apportion.sources.bills.form import COST, CURRENCY, TIME
 from apportion.sources.bills.vendors import refuse_others
 from apportion.sources.files.paths import InputFile
 from apportion.sources.files.sheet import missing_columns
@@ -18,6 +19,14 @@ REQUIRED = (
     "line_item_usage_account_id", "line_item_line_item_type", "line_item_product_code",
     "line_item_usage_start_date", "line_item_usage_end_date", "line_item_currency_code", "line_item_unblended_cost",
 )  # fmt: skip
+KINDS = {
+    "line_item_unblended_cost": COST,
+    "line_item_currency_code": CURRENCY,
+    "line_item_usage_start_date": TIME,
+    "line_item_usage_end_date": TIME,
+    "bill_billing_period_start_date": TIME,
+    "bill_billing_period_end_date": TIME,
+}
 MEASURES = (  # times and numbers: these differ from row to row, the rest says the same over and over
     "bill_billing_period_start_date", "bill_billing_period_end_date", "line_item_usage_start_date", "line_item_usage_end_date",
     "line_item_unblended_cost", "line_item_net_unblended_cost", "line_item_usage_amount", "line_item_unblended_rate",
@@ -59,6 +68,11 @@ class Header:
     @property
     def read(self) -> tuple[str, ...]:
         return (*self.columns.values(), *self.tags.values(), *self.categories.values())
+
+    @property
+    def typed(self) -> dict[str, str]:
+        """What the file's columns hold, of those without which there is no line."""
+        return {self.columns[name]: kind for name, kind in KINDS.items()}
 
     @property
     def words(self) -> "Header":

@@ -79,7 +79,7 @@ def form(header: Header, taken: Taken | None) -> Form:
             block.tell("split-not-taken", NOT_TAKEN)
         return Lines(cells, names=names)
 
-    return Form(header.name, header.read, translate, taken.notes if taken else ())
+    return Form(header.name, header.read, translate, taken.notes if taken else (), header.typed)
 
 
 def problems(block: Block, types: pa.Array, found: Costs) -> pa.Array:

@@ -28,7 +28,7 @@ from apportion.sources.files.places import Place
 from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import Stanza, stanza
 
-SETTINGS = ("amortised", "dataset", "date_form", "role", "currency", *STORE_SETTINGS)
+SETTINGS = ("amortised", "dataset", "date_form", "role", "currency", "repeats", *STORE_SETTINGS)
 FORMATS = ("csv", "parquet")
 STANZA = """\
 # Azure's cost exports: actual costs, and where there are reservations or savings plans the amortised costs beside them.

@@ -16,7 +16,7 @@ from apportion.sources.azure.dates import days, months, next_day, period_ends
 from apportion.sources.azure.exports import alone, committed, lacking, signs
 from apportion.sources.azure.services import service_of
 from apportion.sources.azure.units import block_of, pricing_unit
-from apportion.sources.bills.form import Form, Lines
+from apportion.sources.bills.form import COST, CURRENCY, TIME, Form, Lines
 from apportion.sources.bills.part import Fault, Part
 from apportion.sources.cells.money import money
 from apportion.sources.cells.text import mask_of, shown
@@ -40,6 +40,11 @@ TYPED = (
 WIDE = pa.decimal256(50, 18)
 
 
+KINDS = {
+    "cost": COST, "pricing_cost": COST, "list_cost": COST, "currency": CURRENCY, "date": TIME, "billing_start": TIME, "billing_end": TIME,
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """How rows are read: the form of dates, and as which export where it stands alone."""
@@ -60,7 +65,9 @@ class Way:
         ]
         notes += lacking(self.dataset, self.committed.get(file.name, 0))
         read = partial(translate, known.columns, self)
-        return Form(f"Azure cost details ({known.agreement})", tuple(known.columns.values()), read, tuple(notes))
+        columns = known.columns
+        typed = {columns[ours]: kind for ours, kind in KINDS.items() if ours in columns}
+        return Form(f"Azure cost details ({known.agreement})", tuple(columns.values()), read, tuple(notes), typed)
 
 
 def looked_through(files: Sequence[InputFile]) -> tuple[dict[str, str], dict[str, int]]:

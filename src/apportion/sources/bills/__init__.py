@@ -14,6 +14,7 @@ A vendor's source says which columns of a file it reads and how a block of rows 
     watch        for a vendor that must see all lines before any is handed over
     placing      lines without a readable period
     identity     ids that depend on contents alone
+    repeats      lines that several files hold
     deliveries   lines by billing period, with their problems, files and scopes
     components   compute, storage, network, licence, energy, support or other
 """

@@ -13,11 +13,12 @@ from apportion.sources.bills.form import Form, FormOf
 from apportion.sources.bills.lines import SCHEMA, Written
 from apportion.sources.bills.manifests.listed import as_stated
 from apportion.sources.bills.part import Fault, Part
+from apportion.sources.bills.shapes import form_for
 from apportion.sources.cells.money import total
 from apportion.sources.files.paths import InputFile
 from apportion.sources.files.read import read_sheet
 from apportion.sources.files.sheet import Sheet, once
-from apportion.sources.settings import Stanza
+from apportion.sources.settings import COUNTED, TOLD, Stanza
 
 ROLES = ("bill", "reference")
 NEVER_ENDED = "the last line has no end: the file may have been cut off"
@@ -25,20 +26,22 @@ NEVER_ENDED = "the last line has no end: the file may have been cut off"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a source reads: its name, whether its bills are posted or only compared with, a currency that it insists on, and the site whose
-    electricity they are for.
+    """How a source reads: its name, whether its bills are posted or only compared with, a currency that it insists on, the site whose
+    electricity they are for, and whether lines that several files hold are told.
     """
 
     source: str
     role: str = "bill"
     currency: str = ""
     electricity_of: str = ""
+    repeats: str = TOLD
 
     @classmethod
     def of(cls, found: Stanza, units: Collection[str] = MINOR_DIGITS) -> "Reading":
-        """As a stanza with the settings `role` and `currency` says; `units` is what its lines can be in."""
+        """As a stanza with the settings `role`, `currency` and `repeats` says; `units` is what its lines can be in."""
         currency = found.word("currency", units) if "currency" in found.settings else ""
-        return cls(found.text("name"), found.word("role", ROLES, "bill"), currency)
+        repeats = found.word("repeats", (TOLD, COUNTED), TOLD)
+        return cls(found.text("name"), found.word("role", ROLES, "bill"), currency, repeats=repeats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def read_bills(files: Sequence[InputFile], form_of: FormOf, reading: Reading) ->
         forms: list[Form] = []
 
         def wanted(header: Sequence[str], file: InputFile = file, forms: list[Form] = forms) -> Sequence[str]:
-            forms.append(form_of(header, file))
+            forms.append(form_for(header, file, form_of))
             return forms[0].columns
 
         sheet = read_sheet(file, wanted)

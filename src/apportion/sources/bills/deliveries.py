@@ -12,10 +12,12 @@ from apportion.model.times import Interval
 from apportion.sources.bills.bill import Bill, Reading
 from apportion.sources.bills.form import FormOf
 from apportion.sources.bills.intake import Intake
+from apportion.sources.bills.repeats import tell_all
 from apportion.sources.bills.spool import IN_MEMORY, Heap
 from apportion.sources.bills.taken import Noted, Taken
 from apportion.sources.bills.watch import Watch
 from apportion.sources.files.paths import InputFile
+from apportion.sources.settings import COUNTED
 
 SCOPE = ["InvoiceIssuerName", "BillingAccountId", "billing_start_s", "billing_end_s"]
 
@@ -72,12 +74,13 @@ def delivery(covered: Interval, intake: Intake) -> Delivery:
         for one in file.in_order()
         if inside(one.spot[0] if one.spot else min(file.starts, default=every), covered)
     )
+    again = () if intake.reading.repeats == COUNTED else tell_all(heaps.values(), intake.files)
     files = tuple(
         file.digest for file in intake.files if not file.lines or any(inside(start, covered) for start in file.starts)
     )
     found = tuple(scopes(heaps.values(), intake.reading))
     lines = rows if len(rows) > IN_MEMORY else rows.table()
-    return Delivery(intake.reading.source, covered, {"cost_lines": lines}, problems, files, found)
+    return Delivery(intake.reading.source, covered, {"cost_lines": lines}, (*problems, *again), files, found)
 
 
 def inside(start: int, covered: Interval) -> bool:

@@ -8,6 +8,7 @@ import pyarrow as pa
 from apportion.sources.bills.part import Fault, Part
 from apportion.sources.files.paths import InputFile
 
+COST, TIME, CURRENCY, CATEGORY = "cost", "time", "currency", "charge category"  # what a column of a bill may hold
 TIMES = ("ChargePeriodStart", "ChargePeriodEnd", "BillingPeriodStart", "BillingPeriodEnd")
 
 
@@ -27,12 +28,13 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """`name` as messages say it, such as "FOCUS 1.2"; `notes` are about the file as a whole."""
+    """`name` as messages say it, such as "FOCUS 1.2"; `notes` are about the file as a whole; `typed` says what some of its columns hold."""
 
     name: str
     columns: tuple[str, ...]
     translate: Callable[[Part], Lines]
     notes: tuple[Fault, ...] = ()
+    typed: Mapping[str, str] = field(default_factory=dict)
 
 
 FormOf = Callable[

@@ -33,16 +33,21 @@ def hashes_of(lines: pa.Table, source: str) -> np.ndarray:
     return np.ascontiguousarray(np.frombuffer(whole, np.uint8).reshape(len(lines), -1)[:, :BYTES])
 
 
-def repeated(hashes: np.ndarray, source: str) -> dict[int, bytes]:
-    """Places of lines that say what an earlier one says, and their own hashes."""
+def beside_equals(hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places of lines that may be equal, equal ones beside each other as they came; and of all but the first whether it equals the one before."""
     halves = np.ascontiguousarray(hashes).view(np.uint64)
     sorted_halves = np.sort(halves[:, 0])
     twice = sorted_halves[1:][sorted_halves[1:] == sorted_halves[:-1]]
     if not len(twice):
-        return {}
+        return np.zeros(0, np.int64), np.zeros(0, bool)
     places = np.flatnonzero(np.isin(halves[:, 0], twice))
     order = places[np.lexsort((halves[places, 1], halves[places, 0]))]
-    same = (halves[order[1:]] == halves[order[:-1]]).all(axis=1)
+    return order, (halves[order[1:]] == halves[order[:-1]]).all(axis=1)
+
+
+def repeated(hashes: np.ndarray, equals: tuple[np.ndarray, np.ndarray], source: str) -> dict[int, bytes]:
+    """Places of lines that say what an earlier one says, and their own hashes."""
+    order, same = equals
     found: dict[int, bytes] = {}
     number = 1
     for at in np.flatnonzero(same).tolist():

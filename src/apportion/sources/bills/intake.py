@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from apportion.sources.bills.lines import Written
 from apportion.sources.bills.manifests.listed import as_stated
 from apportion.sources.bills.part import Fault, Part
 from apportion.sources.bills.placing import TIMES_S, no_billing_period, place
+from apportion.sources.bills.shapes import form_for
 from apportion.sources.bills.spool import Spool
 from apportion.sources.bills.taken import Noted, Taken
 from apportion.sources.bills.watch import Watch
@@ -49,7 +51,7 @@ class Intake:
         forms: list[Form] = []
 
         def wanted(header: Sequence[str]) -> Sequence[str]:
-            forms.append(form_of(header, file))
+            forms.append(form_for(header, file, form_of))
             return forms[0].columns
 
         taken = Taken(file)
@@ -104,14 +106,14 @@ class Intake:
         lacking = np.zeros(lines.num_rows, bool)
         for name in TIMES_S:
             lacking |= lines[name].is_null().to_numpy() if lines[name].null_count else False
-        spots = self.spool.add(lines.filter(pa.array(~lacking)) if lacking.any() else lines)
+        spots = self.spool.add(lines.filter(pa.array(~lacking)) if lacking.any() else lines, len(self.files))
         taken.starts.update(np.unique(spots.start_s).tolist())
         first = sum(len(block) for block in self.waiting)
         if lacking.any():
             self.waiting.append(lines.filter(pa.array(lacking)))
             taken.waiting.extend(range(first, first + int(lacking.sum())))
         placed, apart = np.cumsum(~lacking) - 1, np.cumsum(lacking) - 1 + first
-        for fault, line in faults:
+        for fault, line in faults_by_line(faults):
             found = Noted(fault)
             if line >= 0:
                 found.money = carried(lines.slice(line, 1))
@@ -135,12 +137,17 @@ class Intake:
                 (one.fault for file in self.files for one in file.noted if one.fault.code == "invalid-time"), None
             )
             raise no_billing_period(self.files[0].where(0), example.message if example else "")
-        spots = self.spool.add(place(lines, first).combine_chunks())
-        for taken in self.files:
-            taken.starts.update(spots.start_s[taken.waiting].tolist())
+        placed = place(lines, first)
+        for number, taken in enumerate(self.files):
+            if not taken.waiting:
+                continue
+            begin = taken.waiting[0]
+            spots = self.spool.add(placed.slice(begin, len(taken.waiting)).combine_chunks(), number)
+            taken.starts.update(spots.start_s.tolist())
             for found in (*taken.noted, *taken.rest.values()):
                 if found.waiting is not None:
-                    found.spot = int(spots.start_s[found.waiting]), int(spots.place[found.waiting])
+                    at = found.waiting - begin
+                    found.spot = int(spots.start_s[at]), int(spots.place[at])
 
 
 @contextmanager
@@ -168,3 +175,12 @@ def line_of(fault: Fault, written: Written) -> int:
 def carried(lines: pa.Table) -> Decimal:
     """The money of some lines."""
     return total(pc.coalesce(lines["EffectiveCost"], lines["BilledCost"]))
+
+
+def faults_by_line(faults: Iterable[tuple[Fault, int]]) -> Iterator[tuple[Fault, int]]:
+    """A line counts once for each code, with its money: what its cells say is one message."""
+    lines: dict[object, list[tuple[Fault, int]]] = {}
+    for number, (fault, line) in enumerate(faults):
+        lines.setdefault((line, fault.code) if line >= 0 else number, []).append((fault, line))
+    for (first, line), *others in lines.values():
+        yield replace(first, message="; ".join((first.message, *(fault.message for fault, _ in others)))), line

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from apportion.model.rows import COST_LINES
 from apportion.sources.bills.fitting import OF_BILL, REST, RESTS, Places, higher, is_cut, raised
-from apportion.sources.bills.identity import BYTES, hashes_of, id_column, repeated
+from apportion.sources.bills.identity import BYTES, beside_equals, hashes_of, id_column, repeated
 from apportion.sources.bills.lines import SCHEMA as LINES
 
 Finish = Callable[[pa.Table], pa.Table]  # what is done to a block of lines on its way out
@@ -43,11 +43,16 @@ class Heap:
         self.end_s = start_s
         self.count = 0
         self.cut = False  # some line had more places than are kept
+        self.parts: list[
+            tuple[int, int]
+        ] = []  # the first place of each run of lines, and the number of the file that they are from
         self.blocks: list[pa.Table] = []
         self.held: list[bytes] = []
         self.writer: pa.ipc.RecordBatchFileWriter | None = None
 
-    def add(self, lines: pa.Table, hashes: bytes) -> None:
+    def add(self, lines: pa.Table, hashes: bytes, file: int) -> None:
+        if not self.parts or self.parts[-1][1] != file:
+            self.parts.append((self.count, file))
         self.blocks.append(lines)
         self.held.append(hashes)
         self.count += lines.num_rows
@@ -74,8 +79,12 @@ class Heap:
         return np.memmap(self.marks, np.uint8, "r").reshape(-1, BYTES)
 
     @cached_property
+    def equals(self) -> tuple[np.ndarray, np.ndarray]:
+        return beside_equals(self.hashes)
+
+    @cached_property
     def repeats(self) -> dict[int, bytes]:
-        return repeated(self.hashes, self.source)
+        return repeated(self.hashes, self.equals, self.source)
 
     @cached_property
     def steps(self) -> dict[str, Places]:
@@ -86,6 +95,11 @@ class Heap:
         for place, own in self.repeats.items():
             ids[place] = np.frombuffer(own, np.uint8)
         return higher(self.stored([*RESTS.values(), *OF_BILL]), ids)
+
+    def files_of(self, places: np.ndarray) -> np.ndarray:
+        """The numbers of the files that lines are from."""
+        firsts, files = np.array(self.parts, np.int64).reshape(-1, 2).T
+        return files[np.searchsorted(firsts, places, "right") - 1]
 
     def line_id(self, place: int) -> str:
         return (self.repeats.get(place) or bytes(self.hashes[place])).hex()
@@ -124,7 +138,8 @@ class Spool:
         self.source = source
         self.heaps: dict[int, Heap] = {}
 
-    def add(self, lines: pa.Table) -> Spots:
+    def add(self, lines: pa.Table, file: int) -> Spots:
+        """Of a file, by its number."""
         starts = lines["billing_start_s"].to_numpy()
         if not len(starts):
             return Spots(starts, starts)
@@ -135,5 +150,5 @@ class Spool:
             heap = self.heaps.setdefault(start_s, Heap(self.folder, start_s, self.source, self.finish))
             rows: Any = np.flatnonzero(starts == start_s) if len(distinct) > 1 else np.arange(len(starts))
             places[rows] = heap.count + np.arange(len(rows))
-            heap.add(lines.take(rows) if len(distinct) > 1 else lines, hashes[rows].tobytes())
+            heap.add(lines.take(rows) if len(distinct) > 1 else lines, hashes[rows].tobytes(), file)
         return Spots(starts, places)

@@ -9,12 +9,13 @@ from apportion.errors import InputError
 from apportion.model.numbers import parse_fraction
 from apportion.model.rows import UNITS
 from apportion.sources.cells.parsed import Parsed
-from apportion.sources.cells.text import is_text, lost, per_distinct, rows_where
+from apportion.sources.cells.text import is_text, lost, per_distinct, rows_where, text
 
 LARGEST = 2**62
 WHOLE = r"^[0-9]{1,15}$"
 EXACT_BINARY = 2.0**53
 BILLION = 10**9
+ZERO = r"^\s*[+-]?[0.]*(?:[^0-9.].*)?$"  # an amount whose digits, before any exponent, fraction or unit, are all 0
 
 
 def amounts(column: pa.Array, scale: int, *, measured: bool = False) -> Parsed:
@@ -92,6 +93,17 @@ def reason(cell: object) -> str:
     except InputError:
         return "invalid-number"
     return "negative-amount" if amount < 0 else "too-many-digits"
+
+
+def finer_than_base(cells: pa.Array, values: pa.Array) -> pa.Array:
+    """Which rows state something that is not 0, and were rounded to no base unit at all."""
+    nothing = pc.fill_null(pc.equal(values, 0), fill_value=False)
+    if not pc.any(nothing, min_count=0).as_py():
+        return nothing
+    if not is_text(cells) and not pa.types.is_decimal(cells.type):
+        return pc.and_(nothing, pc.fill_null(pc.not_equal(cells, 0), fill_value=False))
+    zero = per_distinct(text(cells), lambda words: pc.match_substring_regex(words, ZERO))
+    return pc.and_(nothing, pc.invert(pc.fill_null(zero, fill_value=True)))
 
 
 def portion(whole: pa.Array, part: pa.Array, of: int) -> Parsed:

@@ -4,25 +4,29 @@ A time without an offset is local to the given zone. On a clock that goes back i
 is skipped it counts from before the jump. That is what `parse_instant` does, here for a whole column.
 """
 
-from datetime import UTC, datetime, timedelta, tzinfo
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.errors import InputError
 from apportion.model.rows import SECOND
-from apportion.model.times import parse_instant
+from apportion.model.times import DAY_S, comes_twice, is_skipped, never_comes, parse_instant
 from apportion.sources.cells.parsed import Parsed
-from apportion.sources.cells.text import is_text, lost, per_distinct
+from apportion.sources.cells.text import is_text, lost, per_distinct, rows_where
 
 PER_SECOND = {"epoch": 1, "epoch_ms": 1_000, "epoch_us": 1_000_000, "epoch_ns": 1_000_000_000}
 TICKS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 FORMS = ("iso", *PER_SECOND)
 CELL_S = 900  # every zone's offsets change on quarters of an hour
+LONGEST_GAP_S = DAY_S  # an island may move over the date line
 LOCAL = (
     r"^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)?"
 )
 ABSOLUTE = LOCAL + r"(?:Z|[+-](?:0[0-9]|1[0-9]|2[0-3]):?[0-5][0-9])$"
+OWN_OFFSET = re.compile(r":[0-9.]+\s*(?:Z|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
 FIRST, LAST = -62_135_596_800, 253_402_300_799  # the years 1 to 9999
 START = datetime(1970, 1, 1, tzinfo=UTC)
 NEVER = frozenset({"unknown", "none", "n/a", "null"})  # what schedulers write for an end that has not come
@@ -39,7 +43,38 @@ def instants(column: pa.Array, zone: tzinfo, form: str = "iso") -> Parsed:
     inside = pc.and_(pc.greater_equal(values, FIRST), pc.less_equal(values, LAST))
     values = values if pc.all(inside, min_count=0).as_py() else pc.if_else(inside, values, None)
     bad = [row for row in lost(column, values) if str(column[row].as_py()).casefold() not in NEVER]
-    return Parsed(values, dict.fromkeys(bad, "invalid-time"))
+    ambiguous = tuple(row for row, _ in local_rows(column, values, zone, form, comes_twice))
+    after = local_rows(column, values, zone, form, is_after_change)
+    skipped = tuple(row for row, cell in after if is_skipped_cell(cell, values[row].as_py(), zone, form))
+    return Parsed(values, dict.fromkeys(bad, "invalid-time"), ambiguous=ambiguous, skipped=skipped)
+
+
+def local_rows(
+    column: pa.Array, values: pa.Array, zone: tzinfo, form: str, near: Callable[[int, tzinfo], bool]
+) -> list[tuple[int, str]]:
+    """Rows whose cell is a local time near a change of clocks, with that cell; a day alone is its beginning."""
+    local = not pa.types.is_timestamp(column.type) or column.type.tz is None
+    fixed = isinstance(zone, timezone) or getattr(zone, "key", "") == "UTC"
+    if fixed or form in PER_SECOND or not local or "%z" in form:
+        return []
+    quarters = floor_divide(values, CELL_S)
+    known = (quarter for quarter in quarters.unique().to_pylist() if quarter is not None)
+    changed = [quarter for quarter in known if near(quarter * CELL_S, zone)]
+    rows = rows_where(pc.is_in(quarters, pa.array(changed, SECOND))) if changed else []
+    cells = ((row, str(column[row].as_py())) for row in rows)
+    return [(row, cell) for row, cell in cells if ":" in cell and not OWN_OFFSET.search(cell)]
+
+
+def is_after_change(second: int, zone: tzinfo) -> bool:
+    """Whether clocks went forward shortly before; a time that is skipped is taken for one of that time."""
+    now, before = (datetime.fromtimestamp(moment, tz=zone).utcoffset() for moment in (second, second - LONGEST_GAP_S))
+    return (now or timedelta()) > (before or timedelta())
+
+
+def is_skipped_cell(cell: str, second: int, zone: tzinfo, form: str) -> bool:
+    if "%" not in form:
+        return is_skipped(cell, zone)
+    return never_comes(datetime.strptime(cell.strip(), form), second, zone)  # noqa: DTZ007 - as clocks show it
 
 
 def from_typed(column: pa.Array, zone: tzinfo, form: str) -> pa.Array:

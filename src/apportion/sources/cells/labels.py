@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.kinds import kinds
-from apportion.model.rows import LABELS
+from apportion.model.rows import LABELS, set_of_labels
 from apportion.sources.cells.parsed import Parsed
 from apportion.sources.cells.text import as_json, is_text, rows_where
 
@@ -59,6 +59,17 @@ def remaining(maps: pa.Array, names: list[str], valid: list[Any]) -> tuple[Any, 
     for name, mask in zip(names, valid, strict=True):
         kept &= ~(np.asarray(pc.equal(maps.keys, name)) & mask[parents])
     return parents[kept], pa.array(kept)
+
+
+def label_sets(rows: int, columns: Mapping[str, pa.Array], maps: pa.Array | None) -> pa.Array:
+    """The name of each row's set of labels, null where it has none; each distinct set is looked at once."""
+    given = [*columns.values(), *([] if maps is None else [maps])]
+    few = kinds(given, rows)
+    first = pa.array(few.first)
+    distinct = {name: column.take(first) for name, column in columns.items()}
+    labels = labels_from_columns(len(first), distinct, None if maps is None else maps.take(first))
+    names = [set_of_labels(pairs) if pairs else None for pairs in labels.to_pylist()]
+    return pa.array(names, pa.string()).take(pa.array(few.of))
 
 
 def no_labels(rows: int) -> pa.Array:

@@ -62,8 +62,12 @@ def fitting(cell: str) -> Decimal | None:
 
 
 def places(number: Decimal) -> int:
-    exponent = number.normalize().as_tuple().exponent
-    return -exponent if isinstance(exponent, int) else 0
+    """Digits after the point without zeros at the end, however many there are: `normalize` would round to 28 digits."""
+    _, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int):
+        return 0
+    zeros = next((zeros for zeros, digit in enumerate(reversed(digits)) if digit), len(digits))
+    return max(0, -exponent - zeros)
 
 
 def reason(cell: str) -> str:

@@ -14,6 +14,7 @@ LABELS = MappingProxyType({
     "slurm_partition": "slurm.partition", "slurm_partition_name": "slurm.partition", "slurm_qos": "slurm.qos",
     "gpu_device": "gpu.model", "gpu_type": "gpu.model",
 })  # fmt: skip
+CLUSTERS = ("kube_cluster_name", "slurm_cluster_name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Group:
     name: str
     resource: str
     labels: tuple[tuple[str, str], ...]
+    cluster: str | None = None  # None: neither the tags nor the stanza tell it
 
 
 def group_of(tags: Tags, cluster: str) -> Group:
@@ -38,7 +40,8 @@ def group_of(tags: Tags, cluster: str) -> Group:
     if kind == "k8s" and "host" in given:  # a job may be on many
         labels.setdefault("k8s.node", given["host"])
     resource = given.get("host", given.get("kube_node", ""))
-    return Group(kind, workload_id(given, labels, kind), named(given), resource, tuple(sorted(labels.items())))
+    told = next((given[tag] for tag in CLUSTERS if given.get(tag)), cluster) or None
+    return Group(kind, workload_id(given, labels, kind), named(given), resource, tuple(sorted(labels.items())), told)
 
 
 def workload_id(given: Mapping[str, str], labels: Mapping[str, str], kind: str) -> str:

@@ -102,6 +102,7 @@ def rows(group: Group, meter: str, both: Meter, how: How) -> Iterator[Row]:
             "end_s": at + length,
             "allocated": (used if METERS[meter].flow else 0) if held is None else held,
             "used": used,
+            "cluster": group.cluster,
         }
         if before and not METERS[meter].flow and follows(before, row):
             before["end_s"] = row["end_s"]

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from apportion.model.meters import GPU
-from apportion.model.rows import CAPACITY, COST_LINES, FOCUS_NUMBERS, FOCUS_TEXT, RESERVATIONS, USAGE, WORKLOADS
+from apportion.model.rows import CAPACITY, COST_LINES, FOCUS_NUMBERS, FOCUS_TEXT, RESERVATIONS, USAGE, WORKLOADS, complete_columns
 from apportion.sources.demo.bills import Bill
 from apportion.sources.demo.fleet import Node
 from apportion.sources.demo.flows import GIB, Flow
@@ -26,10 +26,11 @@ COMPONENTS = {
 
 def table(schema: pa.Schema, source: str, rows: Iterable[tuple[Any, ...]]) -> pa.Table:
     """Rows without their source, in the order of the schema."""
-    columns = list(zip(*rows, strict=True)) or [()] * (len(schema) - 1)
-    arrays = [pa.array([source] * len(columns[0]), pa.string())]
-    arrays += [pa.array(column, field.type) for column, field in zip(columns, list(schema)[1:], strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    fields = list(schema)[1:]
+    columns = list(zip(*rows, strict=True)) or [()] * len(fields)
+    made = {"source": pa.array([source] * len(columns[0]), pa.string())}
+    made |= {field.name: pa.array(cells, field.type) for cells, field in zip(columns, fields, strict=False)}
+    return complete_columns(pa.table(made), schema).cast(schema)
 
 
 def pairs(labels: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -124,6 +124,23 @@ def read_header(watched: Watched, delimiter: str) -> tuple[list[str], int]:
     return names, reader.line_num
 
 
+def first_rows(file: InputFile, count: int, delimiter: str = ",") -> list[list[str]]:
+    """The first whole rows under the header that have as many cells as it; fewer where they are longer than a chunk."""
+    with Stream(file) as stream:
+        data = stream.read(CHUNK)
+        whole = len(data) < CHUNK
+    text = codecs.getincrementaldecoder("utf-8-sig")(errors="replace").decode(data)
+    found: list[list[str]] = []
+    with suppress(csv.Error):
+        for cells in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            found.append(cells)
+            if len(found) > count + 1:
+                break
+        else:
+            found = found if whole else found[:-1]
+    return [cells for cells in found[1:] if len(cells) == len(found[0])][:count]
+
+
 def parse(watched: Watched, header: list[str], header_lines: int, cut: Cut, bad: list[str]) -> pa.Table:
     file = watched.stream.file
     if watched.stream.size <= CHUNK and not rows_follow(watched.pending, header_lines):

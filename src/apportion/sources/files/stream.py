@@ -50,6 +50,7 @@ class Stream:
         self.raw = raw
         self.content = hashlib.sha256()
         self.size = 0
+        self.last = b""  # byte
         self.closed = False
 
     def read(self, count: int = -1) -> bytes:
@@ -63,6 +64,7 @@ class Stream:
                 "unreadable-file", f"{self.file.name} cannot be read: {error}", where=self.file.name
             ) from error
         self.size += len(data)
+        self.last = data[-1:] or self.last
         if self.packed:
             self.content.update(data)
         bound = max(FREE_BYTES, LARGEST_RATIO * self.hashed.size) if self.packed else LARGEST_FILE

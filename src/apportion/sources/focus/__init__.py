@@ -39,7 +39,7 @@ from apportion.sources.focus.watching import Watching
 from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import stanza
 
-SETTINGS = ("role", "currency", "version", "electricity_of", *STORE_SETTINGS)
+SETTINGS = ("role", "currency", "repeats", "version", "electricity_of", *STORE_SETTINGS)
 FORMATS = ("csv", "parquet")
 STANZA = """\
 # A bill in FOCUS columns: a file, a folder or a glob.

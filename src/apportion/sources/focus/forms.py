@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from apportion.sources.bills.form import Form, FormOf, Lines
+from apportion.model.rows import COSTS
+from apportion.sources.bills.form import CATEGORY, COST, CURRENCY, TIME, TIMES, Form, FormOf, Lines
 from apportion.sources.bills.part import Part
 from apportion.sources.bills.vendors import refuse_others
 from apportion.sources.files.paths import InputFile
@@ -20,9 +21,22 @@ def forms(version: Callable[[str], str]) -> FormOf:
         refuse_others(header, file, KIND)
         found = layout(header, file, version(file.name))
         columns = tuple(dict.fromkeys(found.columns.values()))
-        return Form(f"FOCUS {found.version}", columns, lambda part: lines(part, found), found.notes)
+        return Form(
+            f"FOCUS {found.version}", columns, lambda part: lines(part, found), found.notes, typed(found.columns)
+        )
 
     return form_of
+
+
+def typed(columns: Mapping[str, str]) -> dict[str, str]:
+    """What the file's columns hold, those of money first."""
+    kinds = {
+        **dict.fromkeys(COSTS, COST),
+        **dict.fromkeys(TIMES, TIME),
+        "BillingCurrency": CURRENCY,
+        "ChargeCategory": CATEGORY,
+    }
+    return {columns[name]: kind for name, kind in kinds.items() if name in columns}
 
 
 def lines(part: Part, found: Layout) -> Lines:

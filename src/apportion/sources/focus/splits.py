@@ -2,7 +2,8 @@
 
 A split charge is replaced by its parts, and the parts carry its money. `line_type` says which part a line is: Allocated, or Unallocated for
 what the split leaves idle (no AllocatedResourceId). AllocatedTags become tags `allocated.KEY`, beside those of the charge, so that owner rules can
-name whom a part was allocated to. A file that has the charge and its parts would count it twice, and is refused.
+name whom a part was allocated to; of our own exports `apportion:team` becomes `allocated.team`. A file that has the charge and its parts would count it
+twice, and is refused.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 
 from apportion.errors import InputError
 from apportion.model.money import plain
-from apportion.model.rows import COSTS, MONEY
+from apportion.model.rows import COSTS, MONEY, OWN_TAG
 from apportion.sources.bills.fitting import whole
 from apportion.sources.bills.identity import SECONDS
 from apportion.sources.bills.part import Fault, Part
@@ -59,10 +60,17 @@ def together(own: pa.MapArray, theirs: pa.MapArray) -> pa.MapArray:
     lengths = [np.diff(np.asarray(maps.offsets)) for maps in (own, theirs)]
     row_of = np.concatenate([np.repeat(np.arange(len(own)), length) for length in lengths])
     order = pa.array(np.argsort(row_of, kind="stable"))
-    keys = pa.concat_arrays([own.keys, pc.binary_join_element_wise(PREFIX, theirs.keys, "")]).take(order)
+    keys = pa.concat_arrays([own.keys, pc.binary_join_element_wise(PREFIX, recipient_keys(theirs), "")]).take(order)
     items = pa.concat_arrays([own.items, theirs.items]).take(order)
     offsets = np.concatenate([[0], np.cumsum(lengths[0] + lengths[1])]).astype(np.int32)
     return pa.MapArray.from_arrays(pa.array(offsets), keys, items)
+
+
+def recipient_keys(tags: pa.MapArray) -> pa.Array:
+    """Without the prefix of our own exports, unless a vendor has a tag of the same name."""
+    bare = pc.replace_substring_regex(tags.keys, f"^{OWN_TAG}", "")
+    stripped = set(bare.filter(pc.not_equal(bare, tags.keys)).to_pylist())
+    return tags.keys if stripped & set(tags.keys.to_pylist()) else bare
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.sources.bills.form import Form, Lines
+from apportion.sources.bills.form import COST, CURRENCY, TIME, Form, Lines
 from apportion.sources.bills.part import Fault, Part
 from apportion.sources.bills.vendors import refuse_others
 from apportion.sources.bills.watch import Watch
@@ -24,6 +24,7 @@ OTHERS = (
 )  # fmt: skip
 PATHS = tuple(dict.fromkeys((*REQUIRED, *NAMES.values(), *NOTED.values(), *OTHERS)))
 TOPS = tuple(dict.fromkeys(path.partition(".")[0] for path in PATHS))
+TYPED = {"cost": COST, "currency": CURRENCY, "usage_start_time": TIME, "usage_end_time": TIME}
 STANDARD = (
     "the export names no resources: it is the standard one, and GKE's cost allocation is in the detailed one only"
 )
@@ -43,7 +44,8 @@ class Exports(Watch):
             raise missing_columns(missing, header, file, HINT)
         notes = () if has & {"resource.name", "resource.global_name"} else (Fault(-1, "no-resources", STANDARD),)
         wanted = tuple(name for name in header if name in PATHS or name in TOPS)
-        return Form("Google Cloud billing export", wanted, self.translate, notes)
+        typed = {name: kind for name, kind in TYPED.items() if name in header}
+        return Form("Google Cloud billing export", wanted, self.translate, notes, typed)
 
     def translate(self, part: Part) -> Lines:
         found = pc.max(Fields(part).seconds("export_time")).as_py()

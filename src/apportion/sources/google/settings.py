@@ -11,7 +11,7 @@ from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import Stanza, stanza
 
 ASKING = ("project", "dataset", "table", "billing_account", "location", "maximum_bytes_billed", "page_rows")
-SETTINGS = ("role", "currency", *ASKING, *STORE_SETTINGS)
+SETTINGS = ("role", "currency", "repeats", *ASKING, *STORE_SETTINGS)
 DETAILED = "gcp_billing_export_resource_v1_"
 PARTS = {  # what may stand in a query: names go there as they are, values as parameters
     "project": re.compile(r"[a-z0-9](?:[a-z0-9.:-]{0,98}[a-z0-9])?"),

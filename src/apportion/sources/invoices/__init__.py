@@ -6,10 +6,10 @@ billing_end (the first moment after the period), currency and amount, and where 
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.delivery import Delivery
 from apportion.model.times import Interval
 from apportion.sources.bills.bill import Reading
@@ -21,7 +21,7 @@ from apportion.sources.invoices.forms import form_of
 from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import stanza
 
-SETTINGS = ("currency", *STORE_SETTINGS)
+SETTINGS = ("currency", "repeats", *STORE_SETTINGS)
 FORMATS = ("csv", "parquet")
 STANZA = """\
 # What the vendors' invoices say, for `report reconcile`: FOCUS Invoice Detail files, or a table
@@ -36,8 +36,7 @@ path = "invoices/*.csv"
 def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None) -> Iterator[Delivery]:
     """One delivery for each billing period in the files; with `window`, those periods whose middle lies in it."""
     found = stanza(settings, SETTINGS)
-    currency = found.word("currency", MINOR_DIGITS) if "currency" in settings else ""
-    reading = Reading(found.text("name"), "reference", currency)
+    reading = replace(Reading.of(found), role="reference")
     with Place.of(found, base) as place:
         files = by_dataset(current(place, FORMATS))
         details = files[INVOICE_DETAIL] or files[COST_AND_USAGE]  # beside a whole FOCUS delivery its bill is no invoice

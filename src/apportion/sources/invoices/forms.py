@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from apportion.model.money import plain
 from apportion.sources.bills.datasets import INVOICE_DETAIL, dataset_of
-from apportion.sources.bills.form import Form, Lines
+from apportion.sources.bills.form import COST, CURRENCY, TIME, Form, Lines
 from apportion.sources.bills.part import Part
 from apportion.sources.bills.vendors import refuse_others
 from apportion.sources.cells.text import rows_where
@@ -32,6 +32,7 @@ OWN = {
     "BilledCost": "amount",
 }
 OPTIONAL = {"BillingAccountId": "account", "ChargeCategory": "category", "ChargeDescription": "description"}
+TYPED = {"BilledCost": COST, "BillingCurrency": CURRENCY, "BillingPeriodStart": TIME, "BillingPeriodEnd": TIME}
 STATUS = {"issued": "final", "open": "estimated"}
 VOIDED = "voided"
 
@@ -46,8 +47,9 @@ def form_of(header: Sequence[str], file: InputFile) -> Form:
         raise missing_columns(missing, header, file)
     asked = needed if focus else {**OWN, **OPTIONAL}
     columns = {name: folded[column.casefold()] for name, column in asked.items() if column.casefold() in folded}
+    typed = {columns[name]: kind for name, kind in TYPED.items() if name in columns}
     name = "FOCUS Invoice Detail" if focus else "invoices"
-    return Form(name, tuple(columns.values()), lambda part: details(part, columns))
+    return Form(name, tuple(columns.values()), lambda part: details(part, columns), typed=typed)
 
 
 def details(part: Part, columns: Mapping[str, str]) -> Lines:

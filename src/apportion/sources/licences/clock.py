@@ -30,6 +30,7 @@ class Clock:
     zone: ZoneInfo
     second: int = 0
     at_s: int | None = None
+    guesses: int = 0  # lines in an hour that comes twice, as long as no line after them shows which of the two it was
 
     def at(self, stamp: Stamp) -> int:
         """UTC seconds of the next line."""
@@ -38,7 +39,10 @@ class Clock:
         elif stamp.second < self.second - SET_BACK_S:
             self.day += timedelta(days=1)
         self.second = stamp.second
-        self.at_s = utc(self.day, stamp.second, self.zone, self.at_s)
+        early, late = hours_of(self.day, stamp.second, self.zone)
+        is_later = self.at_s is not None and early < self.at_s <= late
+        self.guesses = 0 if is_later else self.guesses + (early < late)
+        self.at_s = late if is_later else early
         return self.at_s
 
 
@@ -53,10 +57,10 @@ def first_day(stamps: Iterable[Stamp]) -> date | None:
     return None
 
 
-def utc(day: date, second: int, zone: ZoneInfo, before: int | None) -> int:
-    """Of the two hours with one name when clocks go back, the first that is not before the line above."""
-    early, late = (second + shift for shift in shifts(day, second // QUARTER_S, zone))
-    return late if before is not None and early < before <= late else early
+def hours_of(day: date, second: int, zone: ZoneInfo) -> tuple[int, int]:
+    """The two moments with one name when clocks go back; the same moment twice at other times."""
+    early, late = shifts(day, second // QUARTER_S, zone)
+    return second + early, second + max(early, late)
 
 
 @lru_cache(maxsize=4096)

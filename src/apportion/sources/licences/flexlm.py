@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 from apportion.errors import InputError, Problem
 from apportion.model.times import parse_instant
+from apportion.sources.cells.clock_changes import clock_changes
 from apportion.sources.licences.clock import Clock, Stamp, first_day
 from apportion.sources.licences.events import Event, Seats, Told
 
@@ -60,6 +61,9 @@ def parse_log(name: str, text: str, zone: ZoneInfo) -> Told:
             told.problems.append(
                 Problem(where, "malformed-row", "the check-out names no feature or user, and is left out")
             )
+    if clock.guesses:
+        message = f"{clock.guesses} lines lie in the hour that comes twice, as clocks go back: the first is taken"
+        told.problems.append(Problem(name, "ambiguous-time", message, row=f"+{clock.guesses}"))
     return told
 
 
@@ -105,6 +109,7 @@ def parse_lmstat(name: str, text: str, zone: ZoneInfo) -> Told:
             hint="keep the first line of its output",
         )
     month, day, year, hour, minute = (int(part) for part in head.groups())
-    at_s = parse_instant(f"{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:00", zone, name)
+    asked = f"{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:00"
+    at_s = parse_instant(asked, zone, name)
     seats = [Seats(at_s, found[1].strip(), int(found[2])) for found in ISSUED.finditer(text)]
-    return Told(seats=seats, rows=len(seats))
+    return Told(seats=seats, rows=len(seats), problems=clock_changes(name, asked, zone))

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from apportion.errors import InputError, Problem
 from apportion.model.times import day_start, parse_instant
+from apportion.sources.cells.clock_changes import clock_changes
 from apportion.sources.cells.instants import NEVER
 from apportion.sources.cells.text import text
 from apportion.sources.files.sheet import Sheet
@@ -28,6 +29,8 @@ def parse_list(sheet: Sheet, names: Mapping[str, str], form: Literal["assigned",
     for where, cells in rows_of(sheet, names):
         try:
             start_s, end_s = held(cells, zone)
+            times = (cells.get(name, "") for name in ("from", "until"))
+            told.problems += [one for time in times for one in clock_changes(where, time, zone)]
             seats = count(cells)
             if form == "bought":
                 told.bought.append(Bought(start_s, end_s, filled(cells, "feature"), seats))

@@ -9,7 +9,7 @@ from apportion.model.times import zone_named
 from apportion.sources.licences.table import COLUMNS
 from apportion.sources.settings import stanza
 
-SETTINGS = ("server", "time_zone", "seats", "tokens", "columns")
+SETTINGS = ("server", "time_zone", "seats", "tokens", "columns", "cluster")
 
 
 @dataclass(frozen=True, slots=True)

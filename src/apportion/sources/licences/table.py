@@ -9,6 +9,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from apportion.errors import Problem
+from apportion.sources.cells.clock_changes import clock_change
 from apportion.sources.cells.instants import instants
 from apportion.sources.cells.text import text
 from apportion.sources.files.paths import InputFile
@@ -50,6 +51,10 @@ def check_outs(sheet: Sheet, names: Mapping[str, str], zone: ZoneInfo) -> Told:
         rows = {name: values.to_pylist() for name, values in cells.items()}
         seconds = {name: parsed.values.to_pylist() for name, parsed in times.items()}
         bad = {row for parsed in times.values() for row in parsed.bad}
+        for name, parsed in times.items():
+            told.problems += [
+                clock_change(sheet.where(first + row), rows[name][row], code) for row, code in parsed.clock_changes
+            ]
         for row in range(part.num_rows):
             one = {name: values[row] or "" for name, values in rows.items()}
             taken, given = seconds["out"][row], seconds["in"][row] if "in" in seconds else None

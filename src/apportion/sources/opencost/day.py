@@ -12,6 +12,7 @@ from apportion.sources.opencost.rows import Allocation, Asset, CloudCost
 from apportion.sources.outside.web import WEB_SETTINGS
 from apportion.sources.settings import Stanza
 
+NOT_TOLD = "cluster"  # stands in pods' ids where neither the answers nor the stanza name the cluster
 SETTINGS = (*WEB_SETTINGS, "flavour", "report", "role", "issuer", "account", "currency", "cluster", "capacity")
 FLAVOURS = {"opencost": "OpenCost", "kubecost": "Kubecost"}
 REPORTS = ("allocation", "cloudCost")
@@ -89,6 +90,11 @@ def check_windows(day: Day) -> None:
             )
 
 
+def stated(cluster: str) -> str | None:
+    """What rows of usage and capacity say; nothing where nobody told it."""
+    return None if cluster == NOT_TOLD else cluster
+
+
 def named(day: Day, cluster: str, where: str) -> Day:
     """With the cluster's name that the stanza gives, where one cluster answers; what names none needs it."""
     rows: list[Allocation | Asset] = [*day.allocations, *day.assets]
@@ -100,7 +106,7 @@ def named(day: Day, cluster: str, where: str) -> Day:
             where=where,
             hint="leave it out: they name themselves",
         )
-    ours = cluster or next(iter(theirs), "cluster")
+    ours = cluster or next(iter(theirs), NOT_TOLD)
     day.allocations = [
         replace(row, cluster=ours if cluster or not row.cluster else row.cluster) for row in day.allocations
     ]

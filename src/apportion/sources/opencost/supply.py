@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from apportion.model.meters import METERS
 from apportion.model.rows import CAPACITY
-from apportion.sources.opencost.day import Day
+from apportion.sources.opencost.day import Day, stated
 from apportion.sources.opencost.rows import Asset
 
 NODE = (("cpu", "cpuCores", METERS["cpu"].base), ("memory", "ramBytes", 1), ("gpu", "gpuCount", METERS["gpu"].base))
@@ -25,6 +25,7 @@ def offered(asset: Asset) -> Iterator[dict[str, Any]]:
         "end_s": asset.run.end_s,
         "state": "up",
         "labels": sorted(labels(asset).items()),
+        "cluster": stated(asset.cluster),
     }
     if asset.type == "Node":
         for meter, key, base in NODE:

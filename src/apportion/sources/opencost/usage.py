@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from apportion.model.meters import METERS
 from apportion.model.money import share
-from apportion.model.rows import USAGE, WORKLOADS
+from apportion.model.rows import USAGE, WORKLOADS, complete_columns
 from apportion.model.times import Interval
-from apportion.sources.opencost.day import Day
+from apportion.sources.opencost.day import Day, stated
 from apportion.sources.opencost.rows import Allocation
 
 HALF_A_PLACE = Decimal("0.000005")
@@ -51,7 +51,8 @@ def usage(day: Day, source: str, sizes: Mapping[str, int]) -> pa.Table:
     rows = [found for key, pieces in levels.items() for found in stacked(key, pieces)]
     rows += [added(key, pieces) for key, pieces in flows.items()]
     rows += mounted(day.allocations, sizes)
-    return pa.table(
+    clusters = {row.workload: stated(row.cluster) for row in day.allocations}
+    made = pa.table(
         {
             "source": [source] * len(rows),
             "workload": [key[0] for key, *_ in rows],
@@ -60,10 +61,11 @@ def usage(day: Day, source: str, sizes: Mapping[str, int]) -> pa.Table:
             "start_s": [row[1] for row in rows],
             "end_s": [row[2] for row in rows],
             "allocated": [row[3] for row in rows],
-            "used": [row[4] for row in rows],
-        },
-        schema=USAGE,
+            "used": pa.array([row[4] for row in rows], pa.int64()),
+            "cluster": pa.array([clusters[key[0]] for key, *_ in rows], pa.string()),
+        }
     )
+    return complete_columns(made, USAGE).cast(USAGE)
 
 
 def held(row: Allocation) -> Iterator[tuple[str, Piece]]:

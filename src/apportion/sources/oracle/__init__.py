@@ -16,7 +16,7 @@ from apportion.sources.oracle.columns import form_of
 from apportion.sources.outside.stores.opening import STORE_SETTINGS
 from apportion.sources.settings import stanza
 
-SETTINGS = ("role", "currency", *STORE_SETTINGS)
+SETTINGS = ("role", "currency", "repeats", *STORE_SETTINGS)
 FORMATS = ("csv",)
 STANZA = """\
 # Cost reports of Oracle Cloud, as they lie in the tenancy's report bucket.

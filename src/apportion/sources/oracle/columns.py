@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.rows import SECOND
-from apportion.sources.bills.form import Form, Lines
+from apportion.sources.bills.form import COST, CURRENCY, TIME, Form, Lines
 from apportion.sources.bills.part import Part
 from apportion.sources.bills.placing import month
 from apportion.sources.bills.vendors import refuse_others
@@ -50,6 +50,12 @@ NUMBERS = {
     "PricingQuantity": "usage/billedQuantity",
     "ConsumedQuantity": "usage/billedQuantity",
 }
+TYPED = {
+    "cost/myCost": COST,
+    "cost/currencyCode": CURRENCY,
+    "lineItem/intervalUsageStart": TIME,
+    "lineItem/intervalUsageEnd": TIME,
+}
 CORRECTION, BACK = "lineItem/isCorrection", "lineItem/backreferenceNo"
 TAGS = "tags/"
 CATEGORIES = {  # by the beginning of product/service
@@ -76,7 +82,7 @@ def form_of(header: Sequence[str], file: InputFile) -> Form:
     def translate(part: Part) -> Lines:
         return Lines(cells(part, tags), names={**TEXTS, **NUMBERS})
 
-    return Form("Oracle cost report", wanted, translate)
+    return Form("Oracle cost report", wanted, translate, typed=TYPED)
 
 
 def cells(part: Part, tags: Sequence[str]) -> dict[str, pa.Array]:

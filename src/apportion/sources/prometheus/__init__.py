@@ -13,7 +13,7 @@ from apportion.model.times import Interval
 from apportion.sources.live import Live, Progress
 from apportion.sources.outside.web import Web
 from apportion.sources.prometheus.asking import SETTINGS, how_of
-from apportion.sources.prometheus.deliver import deliver
+from apportion.sources.prometheus.clusters import deliver_each
 from apportion.sources.prometheus.probe import probe
 from apportion.sources.prometheus.saved import read_saved
 from apportion.sources.prometheus.server import Server
@@ -26,7 +26,7 @@ kind = "prometheus"
 url = "http://localhost:9090"     # Prometheus, VictoriaMetrics, Thanos or Mimir
 # token = "env:PROMETHEUS_TOKEN"  # or username and password
 cluster = "CHOOSE-A-NAME"         # part of every pod's id; the same as in your other sources of this cluster
-# match = 'cluster="research"'    # where the server holds several clusters
+# match = 'cluster="research"'    # where the server holds several clusters and this stanza is to read one of them
 # since = "2026-11-01"            # the first day to read; that of last month unless given
 """
 
@@ -37,12 +37,12 @@ def read(settings: Mapping[str, Any], base: Path, window: Interval | None = None
     how = how_of(found)
     if "path" in settings:
         saved = read_saved(found.text("path"), base, found.where, how.always)
-        yield from deliver(saved, how, window or saved.days(), saved.digests)
+        yield from deliver_each(saved, how, window or saved.days(), saved.digests)
         return
     if window is None:
         raise ValueError("a server is asked for a window")
     with Web.of(found) as web:
-        yield from deliver(Server(web, how.always), how, window)
+        yield from deliver_each(Server(web, how.always), how, window)
 
 
 SOURCE = Live(read=read, probe=probe, stanza=STANZA)

@@ -92,7 +92,8 @@ class Window:
         watch = Watch(self.reading, self.pods, self.nodes, self.measured.devices, self.gaps)
         for exporter in EXPORTERS:
             for metric in exporter.used:
-                if metric in self.reading.names and self.unmeasured(exporter):
+                more = self.measured.devices.has_virtual or self.unmeasured(exporter)
+                if metric in self.reading.names and more:
                     yield from watch.used(exporter, metric)
             yield from self.joules(watch, exporter)
 

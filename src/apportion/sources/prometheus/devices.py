@@ -2,9 +2,13 @@
 
 A board's value stands on the row of each of its sharers (MIG instances, time-slices), so it is taken once for each board and second and then
 shared: by slices of MIG, else evenly.
+
+Of virtual GPUs (rows with `vgpu`) dcgm-exporter says utilisation in two ways. Until 2026-03 each pod's row is a copy of the board's value, and the board
+has no row of its own while pods are on it. Since then a pod's row is the pod's own share of the whole board, beside a row of the board alone: so a sample
+that has such a row beside it is a share.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -35,6 +39,7 @@ class Devices:
 
     buckets: Buckets
     activity: dict[str, Levels] = field(default_factory=dict)  # by meter
+    shares: Levels = field(init=False)  # of whole boards, by pod and board
     counter: Sums = field(init=False)
     power: Sums = field(init=False)
     loose_activity: Levels = field(init=False)
@@ -43,10 +48,11 @@ class Devices:
     models: dict[str, str] = field(default_factory=dict)
     energies: set[str] = field(default_factory=set)  # boards whose counter was seen
     boards: set[str] = field(default_factory=set)
+    has_virtual: bool = False  # some rows are of virtual GPUs, of which another metric may know the pods' own shares
 
     def __post_init__(self) -> None:
         self.counter, self.power, self.loose_energy = Sums(self.buckets), Sums(self.buckets), Sums(self.buckets)
-        self.loose_activity = Levels.of(self.buckets)
+        self.loose_activity, self.shares = Levels.of(self.buckets), Levels.of(self.buckets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +72,24 @@ class Seen:
     node: str
     rows: list[Row]
 
+    def board_times(self) -> np.ndarray:
+        """The seconds at which the board has a row of its own."""
+        alone = [row.series for row in self.rows if not row.workload and not row.series.labels.get(INSTANCE)]
+        return union(alone)[0] if alone else np.array([], np.int64)
+
     def is_loose(self, node: Node | None) -> bool:
         """Replicas of a board, and an exporter that names one of their pods at most."""
         return bool(node and node.is_shared) and not any(row.series.labels.get(VIRTUAL) for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """Series that say one thing of a pod, and the levels to which they are added."""
+
+    pod: str
+    place: Hashable
+    series: list[Series]
+    levels: Levels
 
 
 @dataclass
@@ -106,14 +127,23 @@ class Watch:
             held = hold(*union([row.series for row in seen.rows], scale), step, pad)
             self.devices.loose_activity.add(seen.node, part.buckets, (held.start, held.end), held.values)
             return
+        for gauge in self.gauges(seen, into):
+            times, values = union(gauge.series, scale)
+            if len(times):
+                held = hold(times, np.minimum(values, FULL), step, pad)
+                self.gaps.note(metric, held, self.pods.found[gauge.pod].shown)
+                gauge.levels.add(gauge.place, part.buckets, (held.start, held.end), held.values)
+
+    def gauges(self, seen: Seen, into: Levels) -> Iterator[Gauge]:
+        """Of each row its samples that are the board's value, and of each pod those that are its own share of it."""
+        board_times, shares = seen.board_times(), dict[str, list[Series]]()
         for row in seen.rows:
             for key, mine in self.owners(row):
-                times, values = union([mine], scale)
-                if not len(times):
-                    continue
-                held = hold(times, np.minimum(values, FULL), step, pad)
-                self.gaps.note(metric, held, self.pods.found[key].shown)
-                into.add(key, part.buckets, (held.start, held.end), held.values)
+                own = np.isin(mine.times, board_times) & bool(row.series.labels.get(VIRTUAL))
+                yield Gauge(key, key, [Series(mine.labels, mine.times[~own], mine.values[~own])], into)
+                shares.setdefault(key, []).append(Series(mine.labels, mine.times[own], mine.values[own]))
+        for key, series in shares.items():  # a pod with several replicas of the board has its share on the row of each
+            yield Gauge(key, (key, seen.board), series, self.devices.shares)
 
     def energy(self, exporter: Exporter, metric: str, *, power: bool) -> Iterator[Progress]:
         """Microjoules of boards, shared among the pods on them: a counter's growth, or power times the seconds that it stood."""
@@ -178,6 +208,7 @@ class Watch:
             node.boards.add(seen.board)
             node.model = node.model or model
         for row in seen.rows:
+            self.devices.has_virtual |= bool(row.series.labels.get(VIRTUAL))
             for key, _ in self.owners(row):
                 self.devices.models.setdefault(key, model)
                 if row.series.labels.get(CLAIM):

@@ -1,13 +1,13 @@
 """Usage rows: what each pod held in each bucket, what it used of it, and what flowed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from apportion.model.meters import METERS
-from apportion.model.rows import USAGE
+from apportion.model.rows import ADDED_LATER, USAGE, complete_columns
 from apportion.model.times import Interval
 from apportion.sources.prometheus.devices import FULL, Devices
 from apportion.sources.prometheus.loose import Loose
@@ -17,6 +17,7 @@ from apportion.sources.prometheus.steps import Steps, clipped
 from apportion.sources.prometheus.sums import Grown, Levels
 
 MICRO = 1_000_000
+GPUS = "gpu"
 
 
 @dataclass
@@ -35,21 +36,24 @@ class Measured:
         self.memory = Levels.of(self.buckets)
 
 
+COUNTED = tuple(name for name in USAGE.names if name not in ADDED_LATER and name != "source")
+
+
 @dataclass
 class Rows:
     """The columns of the table, as they grow."""
 
     source: str
-    columns: dict[str, list[object]] = field(default_factory=lambda: {name: [] for name in USAGE.names})
+    columns: dict[str, list[object]] = field(default_factory=lambda: {name: [] for name in COUNTED})
 
     def add(self, *cells: object) -> None:
         """workload, meter, resource, start, end, allocated, used."""
-        for name, cell in zip(USAGE.names[1:], cells, strict=True):
+        for name, cell in zip(COUNTED, cells, strict=True):
             self.columns[name].append(cell)
 
     def table(self) -> pa.Table:
         self.columns["source"] = [self.source] * len(self.columns["workload"])
-        return pa.table(self.columns, schema=USAGE)
+        return complete_columns(pa.table(self.columns), USAGE).select(USAGE.names).cast(USAGE)
 
 
 @dataclass
@@ -61,12 +65,14 @@ class Writer:
     energy: tuple[str, ...]
     loose: Loose = field(init=False)
     containers: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    boards: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # of which a pod's own share was measured
 
     def __post_init__(self) -> None:
         self.loose = Loose(self.measured.devices, self.held, self.pods)
-        for place in self.measured.memory.covered.found:
-            if isinstance(place, tuple):
-                self.containers.setdefault(place[0], []).append(place)
+        for levels, places in ((self.measured.memory, self.containers), (self.measured.devices.shares, self.boards)):
+            for place in levels.covered.found:
+                if isinstance(place, tuple):
+                    places.setdefault(place[0], []).append(place)
 
     def pod(self, key: str, workload: str) -> None:
         pod = self.pods.found[key]
@@ -104,16 +110,17 @@ class Writer:
                 return None
             return rounded(int(grown[bucket]) * METERS["cpu"].base, ran * NS)
         if meter == "memory":
-            return self.memory(key, bucket)
+            amount, covered = together(self.measured.memory, self.containers.get(key, ()), bucket)
+            return rounded(amount, covered) if covered else None
+        if meter == GPUS and (own := self.own_share(key, bucket)) is not None:
+            return own
         amount, covered = self.activity(key, meter, bucket)
         return rounded(held * amount, covered * FULL) if covered else None
 
-    def memory(self, key: str, bucket: int) -> int | None:
-        """All containers over the seconds of the one that was seen longest."""
-        mine = self.containers.get(key, ())
-        covered = max((int(self.measured.memory.covered.found[place][bucket]) for place in mine), default=0)
-        amount = sum(int(self.measured.memory.amount.found[place][bucket]) for place in mine)
-        return rounded(amount, covered) if covered else None
+    def own_share(self, key: str, bucket: int) -> int | None:
+        """Of virtual GPUs what the pod itself used of its boards, whatever part of them it holds."""
+        amount, covered = together(self.measured.devices.shares, self.boards.get(key, ()), bucket)
+        return rounded(amount * METERS[GPUS].base, covered * FULL) if covered else None
 
     def activity(self, key: str, meter: str, bucket: int) -> tuple[int, int]:
         levels = self.measured.devices.activity.get(meter)
@@ -155,6 +162,12 @@ class Writer:
                 if found is not None:
                     total = found if total is None else np.where(total > 0, total, found)
         return total
+
+
+def together(levels: Levels, places: Sequence[tuple[str, str]], bucket: int) -> tuple[int, int]:
+    """All containers, or boards, of a pod over the seconds of the one that was seen longest."""
+    covered = max((int(levels.covered.found[place][bucket]) for place in places), default=0)
+    return sum(int(levels.amount.found[place][bucket]) for place in places), covered
 
 
 def rounded(above: int, below: int) -> int:

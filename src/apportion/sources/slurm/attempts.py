@@ -1,17 +1,19 @@
 """Rows of accounting to attempts: one for each time that a job held nodes, with whole times, an identity and an outcome.
 
 An attempt is told from another by cluster, job id and time of submission: a requeued job keeps its id and is submitted anew, and ids come again after MaxJobId.
+Which rows tell of one attempt is settled in repeats.py, once all are there.
 """
 
 import re
 from collections.abc import Mapping
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.errors import InputError, ProjectError
-from apportion.model.rows import OUTCOMES, SECOND
+from apportion.model.rows import OUTCOMES, SECOND, TEXT
+from apportion.model.times import instant_text
+from apportion.sources.cells.clock_changes import TOLD
 from apportion.sources.cells.instants import instants
 from apportion.sources.cells.text import per_distinct, rows_where
 from apportion.sources.slurm.faults import Faults
@@ -26,6 +28,10 @@ OUTCOME = {
     "STAGE_OUT": "running", "EXPEDITING": "running",
 }  # fmt: skip
 DURATION = re.compile(r"(?:([0-9]{1,6})-)?(?:([0-9]{1,6}):)?([0-9]{1,6}):([0-9]{2})(?:\.[0-9]+)?")
+EARLIEST, LATEST = (
+    10**9,
+    10**10 - 1,
+)  # 2001 to 2286, the times of ten digits: Slurm is younger, and a digit more or less lies outside
 FEW = 100  # values that are looked at to know how times are written
 KEPT = (  # fields that are read later
     "user", "group", "account", "partition", "qos", "wckey", "reservation", "reservationid", "jobname", "exitcode", "nodelist", "alloccpus", "ncpus",
@@ -44,18 +50,27 @@ def column(table: pa.Table, *names: str) -> pa.Array:
 
 
 def attempts(raw: pa.Table, how: How, faults: Faults) -> pa.Table:
-    """The rows that are attempts, with the columns id, run, job, cluster, start_s, end_s (null where it runs), told_s, suspended_s, limit_s, state, outcome."""
+    """The rows that are attempts, with the columns id, run, job, cluster, start_s, end_s (null where it runs), told_s, suspended_s, limit_s, state, outcome;
+
+    apart_s is by how much the time from start to end is more than what Slurm says the job ran. `withheld` is the code of why a row is not taken, else null.
+    """
     require(raw, how, faults.name)
     raw = kept(raw, pc.invert(is_step(raw)))
     state = per_distinct(column(raw, "state"), lambda words: pc.replace_substring_regex(words, r"[ +].*$", ""))
-    nodes = column(raw, "nodelist")
     ran = pc.invert(pc.fill_null(pc.is_in(state, pa.array(WAITING)), fill_value=False))
     if "nodelist" in raw.column_names:
-        ran = pc.and_(ran, pc.invert(pc.is_in(pc.fill_null(nodes, ""), pa.array(sorted(NOBODY)))))
+        ran = pc.and_(ran, pc.or_(pc.invert(nowhere(raw)), column(raw, "alloctres").is_valid()))
     raw = kept(raw.append_column("first_state", state), ran)
     times = {name: moment(raw, name, how, faults) for name in ("submit", "start", "end")}
     begun = times["start"].is_valid()
     return identified(kept(raw, begun), {name: values.filter(begun) for name, values in times.items()}, how, faults)
+
+
+def nowhere(raw: pa.Table) -> pa.Array:
+    """Rows whose NodeList names no node, where there is such a field."""
+    if "nodelist" not in raw.column_names:
+        return pa.repeat(pa.scalar(False), raw.num_rows)
+    return pc.is_in(pc.fill_null(column(raw, "nodelist"), ""), pa.array(sorted(NOBODY)))
 
 
 def kept(table: pa.Table, mask: pa.Array) -> pa.Table:
@@ -104,7 +119,13 @@ def moment(raw: pa.Table, name: str, how: How, faults: Faults) -> pa.Array:
     ids = column(raw, "jobidraw", "jobid")
     for row in found.bad:
         faults.job(ids[row].as_py(), "invalid-time", f"{cells[row].as_py()!r} is not a time")
-    return found.values
+    for row, code in found.clock_changes if name != "submit" else ():
+        faults.job(ids[row].as_py(), code, f"{name} {cells[row].as_py()!r} {TOLD[code]}")
+    stray = pc.or_(pc.less(found.values, EARLIEST), pc.greater(found.values, LATEST))
+    for row in rows_where(stray):
+        message = f"{name} {cells[row].as_py()!r} is {instant_text(found.values[row].as_py())}: no job of Slurm's"
+        faults.job(ids[row].as_py(), "invalid-time", message)
+    return pc.if_else(stray, None, found.values)
 
 
 def identified(raw: pa.Table, times: Mapping[str, pa.Array], how: How, faults: Faults) -> pa.Table:
@@ -116,15 +137,19 @@ def identified(raw: pa.Table, times: Mapping[str, pa.Array], how: How, faults: F
     elapsed = seconds(column(raw, "elapsedraw", "elapsed"))
     suspended = pc.fill_null(seconds(column(raw, "suspended")), 0)
     told = pc.add(start, pc.add(elapsed, suspended))
+    told = pc.if_else(pc.less_equal(told, LATEST), told, None)
     limit = pc.coalesce(pc.multiply(seconds(column(raw, "timelimitraw")), 60), seconds(column(raw, "timelimit")))
     outcome = outcomes(raw, times["end"], faults)
     over = pc.not_equal(outcome, "running")
     end = pc.if_else(over, pc.coalesce(times["end"], told), times["end"])
+    lasted = pc.greater(pc.coalesce(elapsed, pc.subtract(end, start), pa.scalar(0, SECOND)), 0)
+    lost = nowhere(raw)
     made = {
         "id": pc.binary_join_element_wise("slurm/", cluster, "/", job, "@", pc.cast(submit, pa.string()), ""),
         "run": pc.binary_join_element_wise("slurm/", cluster, "/", base, ""),
         "job": job,
         "shown": shown,
+        "task": column(raw, "jobid"),
         "cluster": cluster,
         "submit_s": submit,
         "start_s": start,
@@ -133,9 +158,11 @@ def identified(raw: pa.Table, times: Mapping[str, pa.Array], how: How, faults: F
         "suspended_s": suspended,
         "limit_s": limit,
         "outcome": outcome,
+        "apart_s": pc.if_else(over, pc.subtract(times["end"], told), None),
+        "withheld": pc.if_else(lost, pa.scalar("missing-resource", TEXT), pa.scalar(None, TEXT)),
     }
     whole = pa.table({**{name: raw[name] for name in KEPT if name in raw.column_names}, **made})
-    return checked(whole, faults)
+    return checked(kept(whole, pc.invert(pc.and_(lost, pc.invert(lasted)))), faults)
 
 
 def checked(whole: pa.Table, faults: Faults) -> pa.Table:
@@ -182,30 +209,3 @@ def duration(text: str | None) -> int | None:
         return None
     days, hours, minutes, rest = (int(part or 0) for part in found.groups())
     return ((days * 24 + hours) * 60 + minutes) * 60 + rest
-
-
-def once(whole: pa.Table) -> pa.Table:
-    """An attempt that two files tell of counts once: as the row knows it that saw it longest, an ended one before a running one."""
-    keys = pc.binary_join_element_wise(whole["id"], pc.cast(whole["start_s"], pa.string()), "@")
-    encoded = pc.dictionary_encode(keys).combine_chunks()
-    which = np.asarray(encoded.indices)
-    ended = np.asarray(whole["end_s"].is_valid())
-    longest = np.asarray(pc.fill_null(pc.coalesce(whole["end_s"], whole["told_s"]), 0))
-    order = np.lexsort((longest, ended, which))
-    last = np.append(np.flatnonzero(np.diff(which[order])), len(order) - 1)
-    return whole.take(pa.array(np.sort(order[last])))
-
-
-def unfolded(whole: pa.Table) -> pa.Table:
-    """Until 22.05 the row after a resize keeps the job's first start and overlaps the row before it: it begins where that one ended."""
-    jobs = pc.dictionary_encode(pc.binary_join_element_wise(whole["cluster"], whole["job"], "/")).combine_chunks()
-    which = np.asarray(jobs.indices)
-    start = np.asarray(whole["start_s"]).copy()
-    end = np.asarray(pc.fill_null(whole["end_s"], 2**62))
-    order = np.lexsort((np.asarray(whole["submit_s"]), which))
-    later, before = order[1:], order[:-1]
-    known = (which[later] == which[before]) & (end[before] < 2**62)
-    start[later] = np.where(
-        known, np.minimum(np.maximum(start[later], end[before]), np.maximum(end[later], start[later])), start[later]
-    )
-    return whole.set_column(whole.column_names.index("start_s"), "start_s", pa.array(start, SECOND))

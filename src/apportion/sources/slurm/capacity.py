@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 
 from apportion.model.meters import METERS
-from apportion.model.rows import CAPACITY
+from apportion.model.rows import ADDED_LATER, CAPACITY, complete_columns
 from apportion.model.times import Interval, instant_text
 from apportion.sources.slurm.faults import Faults
 from apportion.sources.slurm.hostlists import nodes_of
@@ -100,7 +100,12 @@ def capacity(offered: Offered, how: How, faults: Faults) -> pa.Table:
             for part, state in stretches(name, span, offered):
                 rows += rows_for(nodes[name], part, state, offered.cluster, how)
     rows += licence_rows(registered, offered, how)
-    return pa.table({key: [row[place] for row in rows] for place, key in enumerate(CAPACITY.names)}, schema=CAPACITY)
+    names = [name for name in CAPACITY.names if name not in ADDED_LATER]
+    made = pa.table(
+        {name: pa.array([row[place] for row in rows], CAPACITY.field(name).type) for place, name in enumerate(names)}
+    )
+    clusters = pa.array([offered.cluster or None] * len(rows), pa.string())
+    return complete_columns(made.append_column("cluster", clusters), CAPACITY).cast(CAPACITY)
 
 
 def compare(registered: Iterable[Event], nodes: Mapping[str, Node], window: Interval, faults: Faults) -> None:

@@ -9,13 +9,17 @@ import pyarrow.compute as pc
 
 from apportion.errors import InputError, Problem
 from apportion.model.delivery import Delivery, FileDigest
+from apportion.model.month_parts import MonthParts
 from apportion.model.times import Interval, Period, instant_text
+from apportion.sources.cells.since import first_end
 from apportion.sources.cells.text import rows_where
-from apportion.sources.slurm.attempts import attempts, column, kept, once, unfolded
+from apportion.sources.slurm.attempts import attempts, column, kept
 from apportion.sources.slurm.capacity import Event, Offered, capacity
+from apportion.sources.slurm.doubts import quarantined, tell_guesses, tell_withheld
 from apportion.sources.slurm.energy import energy
 from apportion.sources.slurm.faults import Faults
 from apportion.sources.slurm.nodes import Node
+from apportion.sources.slurm.repeats import settled
 from apportion.sources.slurm.report import Report, compare
 from apportion.sources.slurm.reservations import Reservation, reservations
 from apportion.sources.slurm.settings import How
@@ -48,6 +52,7 @@ def delivery(said: Said, asked: Interval | None, how: How) -> Delivery:
     faults = Faults(said.name, list(said.problems))
     whole = jobs(said, how, faults)
     window = how.window or asked or months(whole, said, how)
+    since_s = None if how.window or asked else first_end([whole], how.zone)
     whole = ended(whole, window, how, faults)
     whole = inside(whole, window)
     used = Used(how, said.nodes, faults)
@@ -55,15 +60,24 @@ def delivery(said: Said, asked: Interval | None, how: How) -> Delivery:
     names = {one.number: one.name for one in said.reservations if one.number}
     when = spans(whole, window, how, said.suspended, faults)
     holdings = [used.holdings[number] for number in which]
+    ran, doubtful = whole.num_rows, quarantined(whole)
+    parts = MonthParts.of(window, how.zone)
+    taken = tell_withheld(whole, holdings, when, parts, faults)
+    if not taken.all():
+        whole, which, when = whole.filter(pa.array(taken)), which[taken], when.of(taken)
+        holdings = [used.holdings[number] for number in which]
+    tell_guesses(whole, holdings, parts, faults)
     compare(said.reports, whole, holdings, when, faults)
     made = {
         "usage": pa.concat_tables([used.table(whole, which, when), energy(whole, holdings, when, how, faults)]),
         "workloads": workloads(whole, which, used.holdings, names, how),
         **offered(said, whole, window, how, faults),
     }
-    if said.saved and not whole.num_rows:  # a cluster that is asked may have been idle
+    if said.saved and not ran:  # a cluster that is asked may have been idle
         faults.note("no-rows", "no job ran in the window")
-    return Delivery(how.source, window, made, faults.listed(), tuple(said.files))
+    return Delivery(
+        how.source, window, made, faults.listed(), tuple(said.files), withheld=doubtful, since_s=since_s, zone=how.zone
+    )
 
 
 def inside(whole: pa.Table, window: Interval) -> pa.Table:
@@ -87,11 +101,10 @@ def jobs(said: Said, how: How, faults: Faults) -> pa.Table:
             hint="save it as sacct.txt with the command of docs/how-to/read-slurm.md",
         )
     whole = pa.concat_tables(parts, promote_options="default").combine_chunks()
-    keys = pc.dictionary_encode(pc.binary_join_element_wise(whole["cluster"], whole["job"], "/")).combine_chunks()
-    again = len(keys.dictionary) < whole.num_rows
-    if said.saved and not again:
+    jobs_ = pc.binary_join_element_wise(whole["cluster"], whole["job"], "/")
+    if said.saved and pc.count_distinct(jobs_).as_py() == whole.num_rows:
         doubts(whole, faults)
-    return unfolded(once(whole)) if again else whole
+    return settled(whole)
 
 
 def doubts(whole: pa.Table, faults: Faults) -> None:
@@ -111,7 +124,7 @@ def offered(said: Said, whole: pa.Table, window: Interval, how: How, faults: Fau
     if not said.nodes and not said.events and not said.reservations:
         return {}
     clusters = [name for name in pc.unique(whole["cluster"]).to_pylist() if name]
-    cluster = how.cluster or said.cluster or (clusters[0] if len(clusters) == 1 else "")
+    cluster = clusters[0] if len(clusters) == 1 else how.cluster or said.cluster
     until = min(window.end_s, latest(whole, said, window)) if said.saved else window.end_s
     bounded = Interval(window.start_s, max(window.start_s, until))
     if said.events is None:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.model.rows import USAGE
+from apportion.model.rows import USAGE, complete_columns
 from apportion.sources.slurm.attempts import column
 from apportion.sources.slurm.faults import Faults
 from apportion.sources.slurm.settings import ALL, NONE, How
@@ -32,15 +32,16 @@ def energy(attempts: pa.Table, held: Sequence[Holding], spans: Spans, how: How, 
     made = list(shares(attempts, believed, held, spans, faults))
     columns = {
         name: [row[place] for row in made]
-        for place, name in enumerate(("workload", "resource", "start_s", "end_s", "allocated"))
+        for place, name in enumerate(("workload", "resource", "start_s", "end_s", "allocated", "cluster"))
     }
     constant = {"source": [how.source] * len(made), "meter": ["energy"] * len(made), "used": [None] * len(made)}
-    return pa.table({name: (columns | constant)[name] for name in USAGE.names}, schema=USAGE)
+    said = {name: pa.array(cells, USAGE.field(name).type) for name, cells in (columns | constant).items()}
+    return complete_columns(pa.table(said), USAGE).select(USAGE.names).cast(USAGE)
 
 
 def shares(
     attempts: pa.Table, rows: Sequence[int], held: Sequence[Holding], spans: Spans, faults: Faults
-) -> Iterator[tuple[str, str, int, int, int]]:
+) -> Iterator[tuple[str, str, int, int, int, str]]:
     """A job's joules, evenly over its nodes."""
     for row in rows:
         joules = int(attempts["consumedenergyraw"][row].as_py())
@@ -51,4 +52,4 @@ def shares(
             faults.job(attempts["job"][row].as_py(), "implausible-energy", message)
         elif end > start:
             for name, share in zip(names, spread(joules, [None] * len(names)), strict=True):
-                yield attempts["id"][row].as_py(), name, start, end, share
+                yield attempts["id"][row].as_py(), name, start, end, share, attempts["cluster"][row].as_py()

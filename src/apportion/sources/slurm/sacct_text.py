@@ -5,8 +5,9 @@ begin with a job's id belongs to the record before it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations_with_replacement, islice
 
 import numpy as np
@@ -14,8 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.errors import InputError
+from apportion.sources.cells.shapes import FIRST_ROWS, find_misfit, nearest_header, nearest_known, refuse_misfit
+from apportion.sources.slurm.shapes import EXPECTED, KNOWN_HEADERS
 
 PART = 2**24  # characters cut at once
+EXPECTED_ALONE = tuple(one for one in EXPECTED if not one.others)  # what a cell says without those beside it
 FREE = (
     "jobname",
     "workdir",
@@ -100,6 +104,8 @@ class Text:
             if shape is None:
                 shape, is_header = self.shape_of(lines[0].removeprefix("\ufeff").rstrip("\r"))
                 lines, number = (lines[1:], 2) if is_header else (lines, 1)
+                shape = fitted(self.name, shape, own_lines(lines, shape))
+                refuse_misfit(self.name, shape.fields, regular_rows(lines, shape), EXPECTED, KNOWN_HEADERS)
             regular = None if held[1] and not shape.is_whole(held[1]) else regular_columns(lines[:-1], shape)
             if regular is not None and lines and shape.begins(lines[0]):
                 yield from self.table([held], shape)
@@ -124,12 +130,7 @@ class Text:
             names = tuple(name.strip().casefold() for name in first.split(delimiter))
             return Shape(names if names[-1] else names[:-1], delimiter, not names[-1]), True
         if not self.fields:
-            raise InputError(
-                "no-header",
-                f"the first line of {self.name} does not name sacct's fields",
-                where=f"{self.name}:1",
-                hint='save it without --noheader, or list its fields: fields = "jobidraw,user,..."',
-            )
+            raise no_header(self.name, first)
         delimiter = self.delimiter or ("\x1f" if "\x1f" in first else "|")
         names = tuple(name.strip().casefold() for name in self.fields)
         return Shape(names, delimiter, first.count(delimiter) == len(names)), False
@@ -184,6 +185,59 @@ def records(lines: Iterable[tuple[int, str]], shape: Shape) -> list[tuple[int, s
     return found
 
 
+def own_lines(lines: Sequence[str], shape: Shape) -> list[str]:
+    """The first lines that are a record of their own, however many fields they have: the next one begins another."""
+    told = [line.rstrip("\r") for line in islice(filter(str.strip, lines), FIRST_ROWS + 1)]
+    begins = [shape.fields[0] not in IDS or (shape.delimiter in line and shape.begins(line)) for line in told]
+    return [line for place, line in enumerate(told) if all(begins[place : place + 2])]
+
+
+def fitted(name: str, shape: Shape, lines: Sequence[str]) -> Shape:
+    """The shape that rows end as, with a delimiter or without. Where most have other fields than the header, the file is refused."""
+    usual, many = Counter(line.count(shape.delimiter) for line in lines).most_common(1)[0] if lines else (0, 0)
+    if usual == shape.delimiters or 2 * many <= len(lines):
+        return shape
+    same = [line for line in lines if line.count(shape.delimiter) == usual]
+    trailing = all(line.endswith(shape.delimiter) for line in same)
+    shape = replace(shape, trailing=trailing)
+    rows = [shape.cells(line) for line in same]
+    if usual != shape.delimiters and not any(is_explained(row, shape) for row in rows):
+        raise other_width(name, shape, rows, len(lines))
+    return shape
+
+
+def is_explained(cells: list[str], shape: Shape) -> bool:
+    """A name or comment holds the delimiter, or the row goes on in the next line."""
+    width = len(shape.fields)
+    if shape.ends_with_id and cells[-1] != cells[0]:
+        return True
+    if len(cells) < width:
+        return 2 * len(cells) <= width
+    found = rejoined(cells, shape)
+    return len(found) == width and find_misfit(shape.fields, [found], EXPECTED_ALONE, fewest=1) is None
+
+
+def other_width(name: str, shape: Shape, rows: Sequence[list[str]], looked_at: int) -> InputError:
+    names, width = list(shape.fields), len(rows[0])
+    known = nearest_known(rows, EXPECTED, KNOWN_HEADERS)
+    header = [*names, *["the end"] * (width - len(names))]
+    cells = [[*row, *[""] * (len(names) - width)] for row in rows]
+    return InputError(
+        "shifted-columns",
+        f"the rows have {width} fields and the header has {len(names)}, in {len(rows)} of the first {looked_at} rows",
+        where=name,
+        hint=f"the cells fit the header of {known}: {','.join(KNOWN_HEADERS[known])}"
+        if known
+        else nearest_header(header, cells, EXPECTED, {}),
+    )
+
+
+def regular_rows(lines: Iterable[str], shape: Shape) -> list[list[str]]:
+    """The first lines that are a record of their own, as cells."""
+    whole = (line for line in lines if shape.begins(line) and line.count(shape.delimiter) == shape.delimiters)
+    return [shape.cells(line)[: len(shape.fields)] for line in islice(whole, FIRST_ROWS)]
+
+
 def regular_columns(lines: list[str], shape: Shape) -> pa.Table | None:
     """All at once, where every line is a record of its own; None where one is not."""
     if not lines or shape.fields[0] not in IDS:
@@ -231,6 +285,17 @@ def named_columns(columns: Sequence[pa.Array], shape: Shape) -> pa.Table:
             empty = pc.equal(values, "")
             by_name[name] = pc.if_else(empty, None, values) if pc.any(empty, min_count=0).as_py() else values
     return pa.table(by_name)
+
+
+def no_header(name: str, first: str) -> InputError:
+    known = nearest_known([first.split("|")], EXPECTED, KNOWN_HEADERS)
+    fields = ",".join(KNOWN_HEADERS[known]) if known else "jobidraw,user,..."
+    return InputError(
+        "no-header",
+        f"the first line of {name} does not name sacct's fields" + (f"; it fits {known}" if known else ""),
+        where=f"{name}:1",
+        hint=f'save it without --noheader, or list its fields: fields = "{fields}"',
+    )
 
 
 def not_parsable(name: str) -> InputError:

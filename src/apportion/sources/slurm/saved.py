@@ -8,6 +8,7 @@ from typing import Any
 
 from apportion.errors import InputError, Problem
 from apportion.model.delivery import FileDigest
+from apportion.sources.cells.clock_changes import TOLD
 from apportion.sources.files.json_lines import whole_lines
 from apportion.sources.files.paths import InputFile, input_files
 from apportion.sources.files.stream import Stream
@@ -18,6 +19,7 @@ from apportion.sources.slurm.delivery import Said
 from apportion.sources.slurm.report import report_of
 from apportion.sources.slurm.sacct_text import Text
 from apportion.sources.slurm.settings import How
+from apportion.sources.slurm.tables import clock_changes
 
 FORMATS = ("text", "json")
 ACCOUNTING, NODES, SINFO, EVENTS, RESERVED, RESERVED_NOW, ASSOCIATIONS, REPORT = (
@@ -127,8 +129,21 @@ def kind_of(text: str, how: How) -> str:
     return next(known, ACCOUNTING if how.fields or first.isdecimal() else "")
 
 
+def changed_times(where: str, texts: Iterable[str], how: How) -> Iterator[Problem]:
+    """One for each kind of doubt that a change of clocks leaves."""
+    found = [clock_changes(text, how.zone) for text in texts]
+    for code, told in TOLD.items():
+        times = [time for one in found for time in one[code]]
+        if times:
+            yield Problem(
+                where, code, f"{times[0]!r} {told}, of this and {len(times) - 1} others", row=f"+{len(times)}"
+            )
+
+
 def understand(texts: dict[str, list[str]], how: How, said: Said) -> None:
     """The small outputs, once all are there."""
+    for kind in (EVENTS, RESERVED, RESERVED_NOW):
+        said.problems += changed_times(f"{said.name}, {kind}", texts.get(kind, ()), how)
     for text in texts.get(SINFO, ()):
         said.nodes |= {node.name: node for node in nodes.from_sinfo(text)}
     for text in texts.get(NODES, ()):

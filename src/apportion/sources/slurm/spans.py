@@ -28,6 +28,9 @@ class Spans:
     end: np.ndarray
     end_of_cores: np.ndarray
 
+    def of(self, rows: np.ndarray) -> "Spans":
+        return Spans(self.start[rows], self.end[rows], self.end_of_cores[rows])
+
 
 def ended(whole: pa.Table, window: Interval, how: How, faults: Faults) -> pa.Table:
     """What still runs counts until the accounting was asked or the window ends, whichever is first; a runaway job until its time limit and the grace."""

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from zoneinfo import ZoneInfo
 
 from apportion.errors import InputError
-from apportion.model.times import parse_instant
+from apportion.model.times import is_ambiguous, is_skipped, parse_instant
+from apportion.sources.cells.clock_changes import AMBIGUOUS, SKIPPED
 
 SPACES = re.compile(r"\s+")
+LOCAL = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\b(?![+-]|Z)", re.ASCII)
 NEVER = frozenset({"", "unknown", "none", "n/a", "0"})
 
 
@@ -30,6 +32,15 @@ def rows_of(text: str, free: str = "") -> Iterator[dict[str, str]]:
 
 def cut(line: str, most: int, *, parsable: bool) -> list[str]:
     return line.rstrip("\r").split("|") if parsable else SPACES.split(line.strip(), maxsplit=most - 1)
+
+
+def clock_changes(text: str, zone: ZoneInfo) -> dict[str, list[str]]:
+    """Local times of a table that name two moments, or none, by their code."""
+    times = LOCAL.findall(text)
+    return {
+        AMBIGUOUS: [time for time in times if is_ambiguous(time, zone)],
+        SKIPPED: [time for time in times if is_skipped(time, zone)],
+    }
 
 
 def instant(text: str, zone: ZoneInfo) -> int | None:

@@ -1,5 +1,6 @@
 """Attempts to usage: what each held on which node, by meter. Each distinct pair of resources and nodes is looked at once."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,7 +12,8 @@ import pyarrow.compute as pc
 
 from apportion.errors import InputError
 from apportion.model.meters import METERS
-from apportion.model.rows import UNITS, USAGE
+from apportion.model.rows import UNITS, USAGE, complete_columns
+from apportion.sources.cells.amounts import LARGEST
 from apportion.sources.slurm.attempts import column
 from apportion.sources.slurm.faults import Faults
 from apportion.sources.slurm.hostlists import nodes_of
@@ -20,7 +22,7 @@ from apportion.sources.slurm.nodes import Node
 from apportion.sources.slurm.settings import How
 from apportion.sources.slurm.spans import Spans
 from apportion.sources.slurm.spread import gpu_shares, known, model_of, whole
-from apportion.sources.slurm.tres import MEGA, Tres, tres_of
+from apportion.sources.slurm.tres import MEGA, Tres, number, tres_of
 
 GPU, CORE = METERS["gpu"].base, METERS["cpu"].base
 ACCELERATORS = {
@@ -31,6 +33,7 @@ ACCELERATORS = {
     "npu": "accelerator",
 }  # gres names of other vendors
 LICENCE = "licence/"
+UNSAID = "missing-amount"  # of a job that held nothing for no time, nobody need say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,14 @@ class Holding:
     rows: tuple[tuple[str, str, int], ...] = ()  # (resource, meter, base units)
     model: str = ""
     whole_nodes: bool = False
-    fault: tuple[str, str] | None = None  # code and sentence
+    faults: tuple[tuple[str, str], ...] = ()  # codes and sentences
+
+    def quantities(self, seconds: int) -> dict[str, int]:
+        """By meter, what it is in so many seconds."""
+        sums: Counter[str] = Counter()
+        for _, meter, amount in self.rows:
+            sums[meter] += amount * seconds
+        return dict(sums)
 
 
 @dataclass
@@ -64,18 +74,29 @@ class Used:
     def holding(self, tres: str, list_of_nodes: str, cores: str) -> Holding:
         try:
             names = nodes_of(list_of_nodes) or ("",)
-            held = tres_of(tres) if tres else Tres(cpus=Fraction(cores) if cores.isdecimal() else Fraction(0))
+            held = tres_of(tres) if tres else Tres(cpus=number(cores or "0"))
         except InputError as wrong:
-            return Holding(fault=(wrong.code, f"{wrong.message}; what the job held is left out"))
+            return Holding(faults=((wrong.code, f"{wrong.message}; what the job held is left out"),))
+        if not tres and not held.cpus:
+            alone = tuple((name, "node", 1) for name in names if name)
+            return Holding(alone, faults=((UNSAID, "nothing says what the job held but its nodes"),))
         places = known(names, self.nodes)
-        rows, fault = self.rows_of(held, names, places), None
+        rows, faults = self.rows_of(held, names, places), []
         try:
             shares = gpu_shares(held, places, self.how.board, GPU)
             rows += [(name, "gpu", share) for name, share in zip(names, shares, strict=True) if share]
         except InputError as wrong:
-            fault = (wrong.code, f"{wrong.message}; its GPUs are left out")
+            faults.append((wrong.code, f"{wrong.message}; its GPUs are left out"))
         full = all(places) and held.cpus == sum(node.has.cpus for node in places if node)
-        return Holding(tuple(rows), model_of(held, places), full, fault)
+        for meter in sorted({meter for _, meter, amount in rows if amount > LARGEST}):
+            rows = [row for row in rows if row[1] != meter]
+            faults.append(
+                (
+                    "invalid-number",
+                    f"{(tres or cores)[:60]!r} is more {meter} than there can be; its {meter} is left out",
+                )
+            )
+        return Holding(tuple(rows), model_of(held, places), full, tuple(faults))
 
     def rows_of(self, held: Tres, names: tuple[str, ...], places: list[Node | None]) -> list[tuple[str, str, int]]:
         cores = whole(held.cpus, CORE, [node.has.cpus if node else None for node in places])
@@ -113,17 +134,20 @@ class Used:
         end = np.where(cores, spans.end_of_cores[rows], spans.end[rows])
         resource = pa.array([entry[0] for entry in flat], pa.string()).take(pa.array(entries))
         allocated = np.array([entry[2] for entry in flat], np.int64)[entries]
-        ids = column(attempts, "id").take(pa.array(rows))
+        ids, clusters = (column(attempts, name).take(pa.array(rows)) for name in ("id", "cluster"))
         made = pa.table({
             "source": pa.repeat(pa.scalar(self.how.source), len(rows)), "workload": ids, "meter": meter, "resource": resource,
             "start_s": spans.start[rows], "end_s": end, "allocated": allocated, "used": self.used(attempts, rows, (resource, meter, allocated)),
+            "cluster": clusters,
         })  # fmt: skip
-        return made.cast(USAGE).filter(pc.greater(made["end_s"], made["start_s"]))
+        return complete_columns(made, USAGE).cast(USAGE).filter(pc.greater(made["end_s"], made["start_s"]))
 
     def complain(self, attempts: pa.Table, which: np.ndarray) -> None:
-        faulty = {number: holding.fault for number, holding in enumerate(self.holdings) if holding.fault}
-        for row in np.flatnonzero(np.isin(which, list(faulty))) if faulty else ():
-            self.faults.job(attempts["job"][int(row)].as_py(), *faulty[int(which[row])])
+        faulty = {place: holding.faults for place, holding in enumerate(self.holdings) if holding.faults}
+        for row in np.flatnonzero(np.isin(which, list(faulty))).tolist() if faulty else ():
+            for code, message in faulty[int(which[row])]:
+                if code != UNSAID or attempts["end_s"][row].as_py() > attempts["start_s"][row].as_py():
+                    self.faults.job(attempts["job"][row].as_py(), code, message)
 
     def used(self, attempts: pa.Table, rows: np.ndarray, what: tuple[pa.Array, pa.Array, np.ndarray]) -> pa.Array:
         """GPUs that were busy, where jobstats left a summary in the job's AdminComment."""

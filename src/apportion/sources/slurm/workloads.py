@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from apportion.model.rows import LABELS, WORKLOADS
+from apportion.model.rows import LABELS, WORKLOADS, complete_columns
 from apportion.sources.cells.commands import command_column
 from apportion.sources.cells.labels import labels_from_columns, parse
 from apportion.sources.cells.text import text
@@ -43,7 +43,7 @@ def workloads(
             "name": text(column(part, "jobname")), "start_s": column(part, "start_s"), "end_s": column(part, "end_s"),
             "outcome": column(part, "outcome"), "labels": labels_from_columns(part.num_rows, used, pairs),
         }  # fmt: skip
-        parts.append(pa.table(made).cast(WORKLOADS))
+        parts.append(complete_columns(pa.table(made), WORKLOADS).cast(WORKLOADS))
     return last_of_each(pa.concat_tables(parts)) if parts else WORKLOADS.empty_table()
 
 

@@ -15,17 +15,22 @@ from apportion.sources.storage.report import KINDS
 
 UNITS = {
     "bytes": 1,
+    "B": 1,
     "KiB": 2**10,
     "MiB": 2**20,
     "GiB": 2**30,
     "TiB": 2**40,
+    "PiB": 2**50,
     "kB": 10**3,
+    "KB": 10**3,
     "MB": 10**6,
     "GB": 10**9,
     "TB": 10**12,
+    "PB": 10**15,
 }
 SETTINGS = (
-    "by", "volume", "held", "unit", "columns", "time_zone", "hold_hours", "bridge_hours", "prefix_depth", "command", "keep", *COMMAND_SETTINGS,
+    "by", "volume", "held", "unit", "columns", "time_zone", "hold_hours", "bridge_hours", "prefix_depth", "command", "keep", "cluster",
+    *COMMAND_SETTINGS,
 )  # fmt: skip
 COLUMNS = ("name", "used", "quota", "kind", "volume", "time")
 DAY_H, WEEK_H, YEAR_H = 26, 7 * 24, 366 * 24  # a daily report that comes two hours late is not late

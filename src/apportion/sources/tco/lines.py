@@ -11,7 +11,7 @@ import pyarrow as pa
 from apportion.model.money import DIGITS, PLACES
 from apportion.model.rows import COST_LINES
 from apportion.model.times import Interval
-from apportion.sources.bills.identity import hashes_of, id_column, repeated
+from apportion.sources.bills.identity import beside_equals, hashes_of, id_column, repeated
 from apportion.sources.tco.items import Item
 from apportion.sources.tco.settings import How
 
@@ -34,7 +34,7 @@ def line_ids(lines: pa.Table, source: str) -> pa.Array:
     if not len(lines):
         return pa.array([], pa.string())
     hashes = hashes_of(lines.combine_chunks(), source)
-    for place, own in repeated(hashes, source).items():
+    for place, own in repeated(hashes, beside_equals(hashes), source).items():
         hashes[place] = np.frombuffer(own, np.uint8)
     return id_column(hashes)
 

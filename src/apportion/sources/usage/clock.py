@@ -48,6 +48,8 @@ class Clock:
         values = np.zeros(len(cells), np.int64)
         valid = np.zeros(len(cells), bool)
         bad: dict[int, str] = {}
+        ambiguous: list[int] = []
+        skipped: list[int] = []
         for name in self.zones.unique().to_pylist():
             rows = rows_where(self.zones.is_null() if name is None else pc.equal(self.zones, name))
             zone = self.named(name)
@@ -57,7 +59,10 @@ class Clock:
             values[rows] = np.asarray(pc.fill_null(parsed.values, 0))
             valid[rows] = np.asarray(parsed.values.is_valid())
             bad |= {rows[row]: code for row, code in parsed.bad.items()}
-        return Parsed(pa.array(values, SECOND, mask=~valid), bad)
+            ambiguous += [rows[row] for row in parsed.ambiguous]
+            skipped += [rows[row] for row in parsed.skipped]
+        seconds = pa.array(values, SECOND, mask=~valid)
+        return Parsed(seconds, bad, ambiguous=tuple(sorted(ambiguous)), skipped=tuple(sorted(skipped)))
 
     def named(self, name: str | None) -> tzinfo | None:
         """None for a zone that there is not."""

@@ -1,5 +1,6 @@
 """Log files to Arrow tables in our columns; ends of what still runs stay null until the window is known."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -10,14 +11,18 @@ import pyarrow.compute as pc
 
 from apportion.errors import Problem
 from apportion.model.delivery import FileDigest
-from apportion.model.rows import TABLES
+from apportion.model.rows import TABLES, complete_columns
+from apportion.sources.cells.labels import label_sets
 from apportion.sources.cells.marks import Marks
 from apportion.sources.files.paths import InputFile
 from apportion.sources.files.read import read_sheet
 from apportion.sources.files.sheet import Sheet, once
 from apportion.sources.usage.block import Block
 from apportion.sources.usage.expressions.columns import Made, Places, make
+from apportion.sources.usage.facts import KEY
 from apportion.sources.usage.mapping import How
+from apportion.sources.usage.plausibility import TimeTally
+from apportion.sources.usage.shapes import refuse_shifted
 
 LABEL = "label:"  # label columns of a workload log, until one map is made of them
 MAP = "labels"
@@ -31,8 +36,14 @@ class Log:
 
     rows: list[pa.Table] = field(default_factory=list)
     workloads: list[pa.Table] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    marks: list[Marks] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)  # of files as a whole
     files: list[FileDigest] = field(default_factory=list)
+
+    @property
+    def told(self) -> list[Problem]:
+        """Those that are listed, before it is known of which months they are."""
+        return [one for marks in self.marks for _, one in marks.problems] + self.problems
 
 
 def read_logs(files: Sequence[InputFile], how: How) -> Log:
@@ -51,8 +62,12 @@ def read_sheet_into(log: Log, sheet: Sheet, how: How) -> None:
     marks = Marks(sheet.file.name, rows.where)
     for bad in sheet.bad_rows:
         marks.note("malformed-row", bad.message, bad.where)
+    if sheet.table.num_rows and not sheet.ended:
+        marks.note("no-last-newline", "the last line has no end: the file may have been cut off")
     control = Decimal(0)
     places = how.places(sheet.file, sheet.header) if sheet.header else NO_PLACES
+    refuse_shifted(sheet.file, sheet.header, how)
+    tally = TimeTally(int(time.time()))
     for base_row, part in sheet.parts():
         made = make(part, places, how.clock, sheet.file)
         for row in made.childless:
@@ -63,7 +78,10 @@ def read_sheet_into(log: Log, sheet: Sheet, how: How) -> None:
             log.rows.append(table)
             amount = table["allocated" if how.records == "usage" else "amount"]
             control += pc.sum(pc.cast(amount, WIDE)).as_py() or 0
-    log.problems.extend(marks.listed())
+        if block.span:
+            tally.add(*block.span, block.keep)
+    log.marks.append(marks)
+    log.problems.extend(tally.problems(sheet.file.name))
     log.files.append(
         FileDigest(sheet.file.name, sheet.sha256, sheet.table.num_rows + len(sheet.bad_rows), str(control))
     )
@@ -99,17 +117,20 @@ class Rows:
 def read_usage(block: Block, rest: Sequence[str], log: Log) -> list[pa.Table]:
     workload = block.key("workload", "missing-workload")
     start, end = block.times()
-    add_workloads(block, rest, log, (workload, start, end))
-    resource = pc.fill_null(block.words("resource"), "")
+    sets = add_workloads(block, rest, log, (workload, start, end))
+    resource, cluster = pc.fill_null(block.words("resource"), ""), block.words("cluster")
+    own = {"label_set": sets} | ({KEY: block.own_key()} if block.how.key else {})
     tables = []
     for meter, mask, allocated, used in block.measured("allocated"):
         whole = {
             "workload": workload,
             "resource": resource,
+            "cluster": cluster,
             "start_s": start,
             "end_s": end,
             "allocated": allocated,
             "used": used,
+            **own,
         }
         tables.append(kept(whole, pc.and_(mask, block.keep), block, meter))
     return tables
@@ -122,7 +143,8 @@ def read_workloads(block: Block, rest: Sequence[str], log: Log) -> list[pa.Table
     return []
 
 
-def add_workloads(block: Block, rest: Sequence[str], log: Log, who: tuple[pa.Array, pa.Array, pa.Array]) -> None:
+def add_workloads(block: Block, rest: Sequence[str], log: Log, who: tuple[pa.Array, pa.Array, pa.Array]) -> pa.Array:
+    """The name of each row's set of labels."""
     workload, start, end = who
     outcome = block.outcomes(end)
     run = block.words("run")
@@ -134,11 +156,13 @@ def add_workloads(block: Block, rest: Sequence[str], log: Log, who: tuple[pa.Arr
         "end_s": end,
         "outcome": outcome,
     }
-    columns |= {LABEL + label: values for label, values in block.label_columns(rest).items()}
-    maps = block.label_maps()
+    labels, maps = block.label_columns(rest), block.label_maps()
+    columns |= {LABEL + label: values for label, values in labels.items()}
     if maps is not None:
         columns[MAP] = maps
+    columns["label_set"] = sets = label_sets(block.rows, labels, maps)
     log.workloads.append(kept(columns, block.keep, block))
+    return sets
 
 
 def read_capacity(block: Block, rest: Sequence[str], _: Log) -> list[pa.Table]:
@@ -146,6 +170,7 @@ def read_capacity(block: Block, rest: Sequence[str], _: Log) -> list[pa.Table]:
     start, end = block.times()
     whole = {
         "resource": resource,
+        "cluster": block.words("cluster"),
         "start_s": start,
         "end_s": end,
         "state": block.states(),
@@ -190,8 +215,10 @@ def joined(tables: Sequence[pa.Table], name: str) -> pa.Table:
     """One table in the order of the schema, still with null ends."""
     schema = TABLES[name]
     loose = pa.schema([found.with_nullable(True) for found in schema])
+    if tables and KEY in tables[0].column_names:
+        loose = loose.append(pa.field(KEY, pa.string()))
     return (
-        pa.concat_tables([table.select(schema.names).cast(loose) for table in tables])
+        pa.concat_tables([complete_columns(table, schema).select(loose.names).cast(loose) for table in tables])
         if tables
         else loose.empty_table()
     )

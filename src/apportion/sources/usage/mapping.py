@@ -16,7 +16,7 @@ from apportion.model.times import Interval, parse_period
 from apportion.sources.cells.instants import FORMS
 from apportion.sources.cells.text import text
 from apportion.sources.files.paths import InputFile
-from apportion.sources.settings import Stanza, nearest
+from apportion.sources.settings import COUNTED, TOLD, Stanza, nearest
 from apportion.sources.usage.clock import Clock, zone_of
 from apportion.sources.usage.durations import UNITS as DURATIONS
 from apportion.sources.usage.expressions.columns import Places, Wish, find_places
@@ -25,12 +25,13 @@ from apportion.sources.usage.words import OUTCOME_WORDS, STATE_WORDS
 
 SETTINGS = (
     "records", "columns", "meters", "used_meters", "units", "used_units", "time", "time_zone", "labels", "label_prefix", "labels_json",
-    "sharing", "outcomes", "states", "window", "delimiter", "explode",
+    "sharing", "outcomes", "states", "window", "delimiter", "explode", "cluster", "key", "repeats",
 )  # fmt: skip
 COLUMNS = {  # parts of our rows that a log can give; the first one is required, and so is `start`
     "usage": (
         "workload",
         "resource",
+        "cluster",
         "start",
         "end",
         "duration",
@@ -42,8 +43,8 @@ COLUMNS = {  # parts of our rows that a log can give; the first one is required,
         "name",
         "outcome",
     ),
-    "capacity": ("resource", "start", "end", "duration", "zone", "meter", "amount", "state"),
-    "reservations": ("reservation", "start", "end", "duration", "zone", "meter", "amount"),
+    "capacity": ("resource", "cluster", "start", "end", "duration", "zone", "meter", "amount", "state"),
+    "reservations": ("reservation", "cluster", "start", "end", "duration", "zone", "meter", "amount"),
     "workloads": ("workload", "start", "end", "duration", "zone", "run", "name", "outcome"),
 }
 ALL = "*"
@@ -84,8 +85,11 @@ class How:
     window: Interval | None = None
     delimiter: str = ","
     suffixes: Mapping[str, Mapping[str, Fraction]] = field(default_factory=dict)  # base units in `64Gi`, by meter
-    duration: Fraction | None = None  # seconds in one of the log's; None: in the unit of `time`
+    units: frozenset[str] = frozenset()  # meters whose unit the stanza says
+    duration: Fraction = DURATIONS["seconds"]  # seconds in one of the log's, whatever `time` is counted in
     explode: str = ""  # the path of an array whose items are the rows
+    key: tuple[str, ...] = ()  # columns that tell rows apart
+    repeats: str = TOLD
 
     def wishes(self) -> list[Wish]:
         """Every column that the stanza speaks of, with the setting that does; the zone's first, since times are read by it."""
@@ -96,6 +100,7 @@ class How:
             *(Wish(f"meters.{meter.meter}", meter.column) for meter in self.meters),
             *(Wish(f"used_meters.{meter.meter}", meter.used) for meter in self.meters if meter.used),
             *([Wish("labels_json", self.labels_json)] if self.labels_json else []),
+            *(Wish("key", column) for column in self.key),
         ]
 
     def places(self, file: InputFile, header: Sequence[str]) -> Places:
@@ -127,6 +132,7 @@ def mapping(found: Stanza) -> How:
             )
     zone = zone_of(found.text("time_zone", "UTC"), found.where)
     labels, everything = label_columns(found.settings.get("labels", {}), found)
+    labels = {**cluster_label(found, records, columns), **labels}
     period = found.text("window", "")
     board = Board(**found.counts("sharing", SCHEMES))
     return How(
@@ -147,9 +153,40 @@ def mapping(found: Stanza) -> How:
         window=parse_period(period, found.where).interval(zone) if period else None,
         delimiter=one_character(found),
         suffixes={meter: suffixes(meter, unit) for meter, unit in meter_units(found).items()},
+        units=frozenset(found.words("units", UNIT_KEYS)),
         duration=duration_unit(found),
         explode=found.text("explode", ""),
+        key=key_columns(found, records),
+        repeats=found.word("repeats", (TOLD, COUNTED), TOLD),
     )
+
+
+def cluster_label(found: Stanza, records: str, columns: Mapping[str, str]) -> dict[str, str]:
+    """Rules about workloads and reservations may ask for it, and it tells one cluster's job 7 from another's."""
+    stated = found.text("cluster", "") if records in ("usage", "workloads") else ""
+    quote = '"' if "'" in stated else "'"
+    column = columns.get("cluster") or (stated and f"{quote}{stated}{quote}")
+    return {"cluster": column} if column else {}
+
+
+def key_columns(found: Stanza, records: str) -> tuple[str, ...]:
+    key = found.names("key")
+    for name in ("key", "repeats"):
+        if name in found.settings and records != "usage":
+            raise ProjectError(
+                "invalid-setting",
+                f"{name} is for logs of usage; rows of {records} are known by what they are about",
+                where=found.where,
+                hint=f"leave out {name}",
+            )
+    if key and "repeats" in found.settings:
+        raise ProjectError(
+            "invalid-setting",
+            "with a key it is known which rows are repeats",
+            where=found.where,
+            hint="leave out repeats, or key",
+        )
+    return key
 
 
 def time_form(found: Stanza) -> str:
@@ -167,13 +204,13 @@ def time_form(found: Stanza) -> str:
     return form
 
 
-def duration_unit(found: Stanza) -> Fraction | None:
-    unit = found.words("units", UNIT_KEYS).get("duration")
-    if unit is not None and unit not in DURATIONS:
+def duration_unit(found: Stanza) -> Fraction:
+    unit = found.words("units", UNIT_KEYS).get("duration", "seconds")
+    if unit not in DURATIONS:
         raise ProjectError(
             "unknown-unit", f"a duration is not counted in {unit!r}", where=found.where, hint=nearest(unit, DURATIONS)
         )
-    return None if unit is None else DURATIONS[unit]
+    return DURATIONS[unit]
 
 
 def meter_units(found: Stanza) -> dict[str, str | None]:

@@ -12,8 +12,8 @@ from apportion.sources.settings import nearest
 
 BESIDE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?)\s*([A-Za-z]{1,12})", re.ASCII)
 
-BYTES = {
-    "bytes": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15,
+BYTES = {  # with an i powers of 1024, else of 1000, whatever the case of the k
+    "bytes": 1, "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15,
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50,
 }  # fmt: skip
 ACCELERATORS = {"milli": GPU // 1000, "percent": GPU // 100, "sevenths": GPU // 7}
@@ -65,7 +65,7 @@ def suffixes(meter: str, unit: str | None) -> dict[str, Fraction]:
     """Base units in what a cell may name itself: `64 GiB`, `512Mi`, `250m`. A bare `G` only where `unit` says whose it is."""
     known: dict[str, int] = {**UNITS[meter]} if meter not in SHARED else {}
     if meter in SIZED:
-        known |= {"B": 1, **KUBERNETES}
+        known |= KUBERNETES
         known |= {"kubernetes": DECIMAL, "slurm": BINARY}.get(unit or "", {})
     if meter == "cpu":
         known |= {"m": 1, "cores": 1000}

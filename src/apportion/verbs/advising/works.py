@@ -94,9 +94,10 @@ def sweep(rows: Sequence[Row], month: Interval) -> Iterator[Stretch]:
     changes: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
     for row in rows:
         within = Interval(row["start_s"], row["end_s"]).clip(month)
-        if within.seconds and row["allocated"]:
+        units = row["allocated"] if row["allocated"] is not None else row["used"]
+        if within.seconds and units:
             for at, sign in ((within.start_s, 1), (within.end_s, -1)):
-                parts = (row["allocated"], row["used"] or 0, row["used"] is None)
+                parts = (units, row["used"] or 0, row["used"] is None)
                 changes[at] = [was + sign * part for was, part in zip(changes[at], parts, strict=True)]
     held = used = unmeasured = since = 0
     for at, (more_held, more_used, more_unmeasured) in sorted(changes.items()):

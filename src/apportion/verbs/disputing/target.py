@@ -2,36 +2,37 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.shapes import CORRECTION, PLAN, StoredRun
+from apportion.engine.label_sets import with_sets, without_sets
 from apportion.errors import ProjectError
-from apportion.model.rows import POSTING_KEY, POSTINGS
 from apportion.model.times import Period, parse_period
 from apportion.reports.sums import total
+from apportion.verbs.corrections import runs_of
+from apportion.verbs.decisions import basis_from
+from apportion.verbs.disputing.parts import (
+    CHARGE,
+    JOB,
+    KEY,
+    POSTING,
+    STATEMENT,
+    Doubted,
+    charged_postings,
+    parts_of,
+    plain_rows,
+)
+from apportion.verbs.explaining.corrected import computed_by
 from apportion.verbs.explaining.target import entries_named
+from apportion.verbs.ground import afresh
+from apportion.verbs.job_clusters import jobs_named
+from apportion.verbs.job_names import ambiguous_job, full_ids, known_jobs
 from apportion.verbs.project import Project
-from apportion.verbs.transfers import EVERY, Row, path_of, rows_of_owner, spread, table_of
+from apportion.verbs.transfers import EVERY, Row, path_of, rows_of_owner, table_of
 
-POSTING, JOB, STATEMENT = "posting", "job", "statement"
 KINDS = (STATEMENT, JOB, POSTING)
-KEY = POSTING_KEY[1:]  # the month that a posting is about is told apart from where it was booked
-CHARGE = ("bill", "component", "pool", "day", "reason", "team", "project", "user")
-OF_USE = ("", "no owner")  # causes of the postings that charges are inside of
-
-
-class Doubted(Protocol):
-    """A target, or a dispute about it."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def key(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ def find_target(project: Project, what: str, period: Period) -> Target:
         for known in ((kind,) if exact else KINDS)
         for target in candidates(project, known, name if exact else what, period)
     ]
+    if (kind == JOB or not exact) and all(target.kind == POSTING for target in found):
+        found += jobs_called(project, name if exact else what, period, refuses=not found)
     if not found:
         raise ProjectError(
             "unknown-figure",
@@ -66,12 +69,24 @@ def find_target(project: Project, what: str, period: Period) -> Target:
     return Target(first.kind, first.name, first.key, first.month, first.booked, first.explained, also)
 
 
+def jobs_called(project: Project, short: str, period: Period, *, refuses: bool) -> list[Target]:
+    """Those of the month by the id that the scheduler writes; where nothing else is called so, there must not be two."""
+    jobs = known_jobs(project, short)
+    named = [job.name for job in jobs_named(project, short)]
+    full = named if len(named) > 1 else full_ids(jobs, short)
+    found = [target for one in full for target in candidates(project, JOB, one, period)]
+    if refuses and len(found) > 1:
+        ids = [target.name for target in found]
+        raise ambiguous_job(jobs, short, ids, f"apportion dispute open job:JOB --period {period} --why TEXT")
+    return found
+
+
 def candidates(project: Project, kind: str, name: str, period: Period) -> Iterator[Target]:
     if kind == STATEMENT:
         if len(rows_of_owner(project.books.believed(str(period), EVERY), name)):
             yield Target(kind, name, (), period, period, f"team:{name.partition('/')[0]}")
     elif kind == JOB:
-        workloads = workloads_named(project, name)
+        workloads = workloads_named(project, name, period)
         if workloads and len(charges_of(project, workloads, period)):
             yield Target(kind, name, workloads, period, period, f"job:{name}")
     else:
@@ -83,69 +98,73 @@ def candidates(project: Project, kind: str, name: str, period: Period) -> Iterat
             )
 
 
-def workloads_named(project: Project, name: str) -> tuple[str, ...]:
-    """Of a run all its attempts and tasks; of an attempt itself alone."""
-    where = (pc.field("workload") == name) | (pc.field("run") == name)
-    found = project.books.scan("workloads", columns=["workload", "run"], where=where).to_pylist()
-    own = {row["workload"] for row in found if row["run"] == name}
-    return tuple(sorted(own or {row["workload"] for row in found}))
+def workloads_named(project: Project, name: str, period: Period) -> tuple[str, ...]:
+    """Of a run all its attempts and tasks; of an attempt itself alone. None where several clusters have it."""
+    found = jobs_named(project, name)
+    if len(found) != 1:
+        return ()
+    (job,) = found
+    if name not in (job.name, job.run) and name in job.workloads:
+        return (name,)
+    if not len(job.others):
+        return tuple(sorted(set(job.rows["workload"].to_pylist())))
+    return tuple(
+        sorted({*job.known["workload"].to_pylist(), *job.charged(project, str(period))["workload"].to_pylist()})
+    )
 
 
 def charges_of(project: Project, workloads: tuple[str, ...], period: Period) -> pa.Table:
-    where = (pc.field("period") == str(period)) & pc.field("workload").isin(list(workloads))
-    return project.books.scan("charges", columns=[*CHARGE, "amount"], where=where)
+    """As they stand: those kept with the month's plan, and what corrections of it changed, which keep none."""
+    columns = [*CHARGE, "amount"]
+    where = (pc.field("period") == str(period)) & pc.field("workload").isin(every_name(project, workloads))
+    kept = project.books.scan("charges", columns=columns, where=where)
+    runs = runs_of(project.books.runs(), str(period))
+    if not runs or runs[-1].kind != CORRECTION:
+        return kept
+    first = next((run for run in reversed(runs) if run.kind == PLAN), None)
+    now = charged_by(project, runs[-1], workloads).select(columns)
+    then = now[:0] if first is None else charged_by(project, first, workloads).select(columns)
+    amount = then.schema.get_field_index("amount")
+    taken = then.set_column(amount, then.schema.field(amount), pc.negate(then["amount"]))
+    return pa.concat_tables([part.cast(now.schema) for part in (kept, now, taken)])
+
+
+def every_name(project: Project, workloads: tuple[str, ...]) -> pa.Array:
+    """Theirs, and those of each set of labels that they have."""
+    ids = pa.array(workloads, pa.string())
+    whole = without_sets(ids)
+    known = project.books.scan("workloads", columns=["workload", "label_set"], where=pc.field("workload").isin(whole))
+    return pc.unique(pa.chunked_array([ids, *with_sets(known)["workload"].chunks], pa.string()))
+
+
+def charged_by(project: Project, run: StoredRun, workloads: tuple[str, ...]) -> pa.Table:
+    return basis_from(computed_by(project, run, afresh()).plan).charges(workloads)
 
 
 def rows_of(project: Project, target: Doubted, rows: pa.Table) -> pa.Table:
     """What stands of it now, among all that its month came to."""
-    if target.kind == STATEMENT:
-        return rows_of_owner(rows, target.name)
-    if target.kind == POSTING:
-        for name, value in zip(KEY, target.key, strict=True):
-            column = pc.cast(rows[name], pa.string()) if name == "day" else rows[name]
-            rows = rows.filter(pc.equal(column, value))
-        return rows
-    return table_of(list(job_rows(project, target, rows)))
+    if target.kind == JOB:
+        return table_of(list(job_rows(project, target, rows)))
+    return plain_rows(target, rows)
 
 
 def job_rows(project: Project, target: Doubted, rows: pa.Table) -> Iterator[Row]:
     """A job's charges as parts of its owner's postings, which must still hold them."""
     if not len(rows):
         return
-    charges = charges_of(project, target.key, parse_period(rows["period"][0].as_py()))
-    summed = (
-        charges.group_by(list(CHARGE)).aggregate([("amount", "sum")]).sort_by([(name, "ascending") for name in CHARGE])
-    )
-    standing: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows.to_pylist():
-        if row["cause"] in OF_USE:
-            standing.setdefault(place_of(row), []).append(row)
-    for charge in summed.to_pylist():
-        amount, postings = charge["amount_sum"], standing.get(place_of(charge), [])
-        if not amount:
-            continue
+    for charge, postings in charged_postings(charges_of(project, target.key, month_of(rows)), rows):
         stands = total(row["amount"] for row in postings)
-        if (stands < 0) != (amount < 0) or stands.copy_abs() < amount.copy_abs():
+        if (stands < 0) != (charge["amount"] < 0) or stands.copy_abs() < charge["amount"].copy_abs():
             raise ProjectError(
                 "nothing-left",
                 f"what job {target.name} was charged on {charge['day']} in pool {charge['pool']} no longer stands with {path_of(charge)}",
                 hint="its posting was corrected or moved since; dispute what stands now",
             )
-        sign = 1 if amount > 0 else -1
-        for posting, part in spread(
-            [{**row, "amount": signed(row["amount"], sign)} for row in postings], amount.copy_abs()
-        ):
-            yield {**{name: posting[name] for name in POSTINGS.names}, "amount": signed(part, sign)}
+        yield from parts_of(postings, charge["amount"])
 
 
-def signed(amount: Decimal, sign: int) -> Decimal:
-    """Every digit of it: a product would be rounded."""
-    return amount if sign > 0 else amount.copy_negate()
-
-
-def place_of(row: Row) -> tuple[object, ...]:
-    """Where a charge is looked for: it covers what was used within a reservation and beyond it, which are two postings."""
-    return tuple("usage" if row[name] == "burst" else row[name] for name in CHARGE)
+def month_of(rows: pa.Table) -> Period:
+    return parse_period(rows["period"][0].as_py())
 
 
 def owners_of(project: Project, target: Target) -> list[str]:

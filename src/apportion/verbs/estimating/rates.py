@@ -212,7 +212,7 @@ def weight_of(computed: Computed, name: str, job: Job) -> Fraction:
     exact = exact_weights(computed, pool, result, of_resource)
     plain = weighed = Fraction(0)
     for (column, _, load), grains in result.priced.usage.items():
-        if setting.currency_of(column) == computed.world.policy.currency:
+        if grains > 0 and setting.currency_of(column) == computed.world.policy.currency:
             plain += grains
             weighed += grains * exact[load]
     own = {key: value for key, value in job.labels.items() if key not in of_resource}

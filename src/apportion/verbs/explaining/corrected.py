@@ -6,6 +6,7 @@ from decimal import Decimal
 import pyarrow as pa
 
 from apportion.books.shapes import StoredRun
+from apportion.engine.plan import RULES
 from apportion.model.rows import POSTINGS
 from apportion.reports.corrections import Corrected
 from apportion.reports.sums import ZERO, grouped, less, total
@@ -15,10 +16,11 @@ from apportion.verbs.explaining.jobs import job_charges
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.explaining.target import Target
 from apportion.verbs.explaining.walk import refuse_tampered, walked
-from apportion.verbs.ground import Means, refuse_other_rules
+from apportion.verbs.ground import Means
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed
 from apportion.verbs.project import Project
+from apportion.verbs.rules import earlier_rules, rules_of
 from apportion.verbs.world import pins_of_run
 
 Sums = Mapping[str, Decimal]  # by currency
@@ -82,18 +84,39 @@ def correction_node(one: Corrected, was: Sums, now: Sums, steps: Sequence[Node] 
 
 
 def told(project: Project, target: Target, some: Sequence[Corrected], means: Means) -> list[tuple[Node, Sums]]:
-    """Corrections that touch a target, and by how much; the last of each month with how its new figure comes about, computed again."""
-    runs = {run.run_id: run for run in project.books.runs()} if some else {}
+    """Corrections that touch a target, and by how much; the last of each month with how its new figure comes about, computed again.
+
+    Of a month that earlier releases had a part in, only what is posted is told: no rules give its figure as a whole.
+    """
+    every = project.books.runs() if some else []
+    runs = {run.run_id: run for run in every}
     last = {one.about: one.run for one in some}
     found: list[tuple[Node, Sums]] = []
     for one in some:
+        earlier = earlier_rules(every, one.about)
+        if earlier and target.kind == "job":
+            found += job_changed(project, target, one, means)
+            continue
         was, now = charged(project, target, one, means) if target.kind == "job" else moved(target, one)
         by = change(was, now)
         if by:
-            proved = last[one.about] == one.run and target.kind != "job"
+            proved = last[one.about] == one.run and target.kind != "job" and not earlier
             steps = proof(target, one, computed_by(project, runs[one.run], means)) if proved else ()
             found.append((correction_node(one, was, now, steps), by))
     return found
+
+
+def job_changed(project: Project, target: Target, one: Corrected, means: Means) -> list[tuple[Node, Sums]]:
+    """A job in a correction of a month that an earlier release posted: with what came less without it, by the rules of the correction."""
+    run = next(run for run in project.books.runs() if run.run_id == one.run)
+    if not is_computable(run):
+        text = f"{one.about} was corrected, booked in {one.booked}, by rules {rules_of(run)} of the engine, which kept no figure of a single job; {one.cause}"
+        return [(Node(text, {"about": one.about, "booked": one.booked, "run": one.run}), {})]
+    by = change(*charged(project, target, one, means))
+    if not by:
+        return []
+    text = f"{one.about} is corrected by {amounts(by)}, booked in {one.booked}: with what came less without it, both by rules {rules_of(run)}; {one.cause}"
+    return [(Node(text, {"about": one.about, "booked": one.booked, "amount": by, "run": one.run}), by)]
 
 
 def proof(target: Target, one: Corrected, computed: Computed) -> tuple[Node, ...]:
@@ -110,10 +133,14 @@ def charged(project: Project, target: Target, one: Corrected, means: Means) -> t
     return was, now
 
 
+def is_computable(run: StoredRun) -> bool:
+    """Whether the rules of this release are those that it was computed by."""
+    return rules_of(run) == RULES
+
+
 def computed_by(project: Project, run: StoredRun, means: Means) -> Computed:
-    """The plan that a run posted, or corrected a month to."""
+    """The plan that a run posted, or corrected a month to; of a run by other rules, what those of this release say of its evidence."""
     period = as_period(run.about or run.period)
-    refuse_other_rules(run.engine, period)
     return means.compute(project, period, policy_of_version(project, run.policy_version), pins_of_run(project, run))
 
 

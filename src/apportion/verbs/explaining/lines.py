@@ -10,8 +10,9 @@ from apportion.engine.lines import FOLLOWER
 from apportion.model.times import Interval, instant_text
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
+from apportion.verbs.conversions import conversion_text
 from apportion.verbs.explaining.story import Node
-from apportion.verbs.plan import Computed, conversion_text, recorded
+from apportion.verbs.plan import Computed, recorded
 
 FEW = 3
 

@@ -16,6 +16,7 @@ from apportion.reports.report import Record
 from apportion.verbs.explain import Explanation
 from apportion.verbs.explaining.story import Node, revived
 from apportion.verbs.explaining.target import HASH, KINDS, NUMBER
+from apportion.verbs.job_clusters import jobs_named
 from apportion.verbs.project import Project
 
 MORE = "; the largest:"
@@ -53,12 +54,8 @@ def of_kind(
 
 def owners_of_run(project: Project, name: str, period: Period) -> frozenset[str]:
     """The teams that were charged for it, whole: an attempt is explained with all of its run."""
-    known = project.books.scan(
-        "workloads", columns=["run"], where=(pc.field("workload") == name) | (pc.field("run") == name)
-    )
-    every = project.books.scan("workloads", columns=["workload"], where=pc.field("run").isin(pc.unique(known["run"])))
-    where = (pc.field("period") == str(period)) & pc.field("workload").isin(pc.unique(every["workload"]))
-    return frozenset(project.books.scan("charges", columns=["team"], where=where)["team"].to_pylist())
+    found = jobs_named(project, name)
+    return frozenset(team for job in found for team in job.charged(project, str(period))["team"].to_pylist())
 
 
 def own_posting(project: Project, name: str, period: Period, teams: Collection[str]) -> str | None:

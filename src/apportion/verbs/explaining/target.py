@@ -4,14 +4,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.label_sets import are_named
 from apportion.errors import ProjectError
 from apportion.model.rows import POSTING_KEY, SYSTEM_OWNERS
 from apportion.model.times import Period
+from apportion.verbs.job_clusters import by_cluster, jobs_named
+from apportion.verbs.job_names import ambiguous_job, runs_called
 from apportion.verbs.plan import Computed
 from apportion.verbs.project import Project
 
@@ -49,10 +52,37 @@ def find_target(project: Project, what: str, period: Period, computed: Computed)
     wanted = KINDS if not colon or kind not in KINDS else (kind,)
     name = what if not colon or kind not in KINDS else name
     found = [target for kind in wanted for target in candidates(project, kind, name, period, computed)]
-    if not found:
-        raise unknown(what, computed)
-    first = found[0]
-    return replace(first, also=tuple(f"{other.kind}:{name}" for other in found[1:]))
+    others = [f"{target.kind}:{name}" for target in found[1:]]
+    if "job" not in wanted or any(target.kind != "posting" for target in found):
+        return replace(found[0], also=tuple(others)) if found else refuse_unknown(what, computed)
+    jobs = named_work(project, computed, name)
+    runs = runs_called(jobs, name) or runs_named(project, jobs, name)
+    if found:
+        return replace(found[0], also=(*others, *(f"job:{run}" for run in runs)))
+    if len(runs) > 1:
+        raise ambiguous_job(jobs, name, runs, f"apportion explain job:JOB --period {period}")
+    return job_target(jobs, runs[0]) if runs else refuse_unknown(what, computed)
+
+
+def named_work(project: Project, computed: Computed, name: str) -> pa.Table:
+    """The workloads of a plan, with runs of several clusters told apart where a name may mean one."""
+    whole = pa.concat_tables([part.world.workloads for part in computed.parts])
+    return by_cluster(project, whole, name.rpartition("/")[2])
+
+
+def runs_named(project: Project, workloads: pa.Table, name: str) -> list[str]:
+    """What an exact name means: a run or a workload; several where several clusters have it."""
+    own = workloads.filter(pc.or_(are_named(workloads["workload"], [name]), pc.equal(workloads["run"], name)))
+    runs = set(own["run"].to_pylist())
+    if not runs:
+        runs = {job.run for job in jobs_named(project, name)} & set(workloads["run"].to_pylist())
+    return [name] if name in runs else sorted(runs)
+
+
+def job_target(workloads: pa.Table, run: str) -> Target:
+    """With all attempts and tasks of the run."""
+    every = workloads.filter(pc.equal(workloads["run"], run))
+    return Target("job", run, workloads=tuple(sorted(set(every["workload"].to_pylist()))))
 
 
 def candidates(project: Project, kind: str, name: str, period: Period, computed: Computed) -> Iterator[Target]:
@@ -61,12 +91,10 @@ def candidates(project: Project, kind: str, name: str, period: Period, computed:
         if name in known:
             yield Target(kind, name)
     elif kind == "job":
-        workloads = pa.concat_tables([part.world.workloads for part in computed.parts])
-        own = workloads.filter(pc.or_(pc.equal(workloads["workload"], name), pc.equal(workloads["run"], name)))
-        if len(own):
-            runs = [name] if name in own["run"].to_pylist() else [own["run"][0].as_py()]
-            every = workloads.filter(pc.is_in(workloads["run"], pa.array(runs)))
-            yield Target("job", runs[0], workloads=tuple(sorted(set(every["workload"].to_pylist()))))
+        workloads = named_work(project, computed, name)
+        runs = runs_named(project, workloads, name)
+        if len(runs) == 1:
+            yield job_target(workloads, runs[0])
     else:
         yield from postings_named(project, name, period)
 
@@ -104,7 +132,7 @@ def names_of(computed: Computed, kind: str) -> list[str]:
     return sorted({*used, *declared, *(SYSTEM_OWNERS if kind == "team" else ())} - {""})
 
 
-def unknown(what: str, computed: Computed) -> ProjectError:
+def refuse_unknown(what: str, computed: Computed) -> NoReturn:
     names = [*names_of(computed, "team"), *names_of(computed, "pool")]
     close = get_close_matches(what.rpartition(":")[2], names, n=3, cutoff=0.5)
     hint = (
@@ -112,6 +140,6 @@ def unknown(what: str, computed: Computed) -> ProjectError:
         if close
         else f"teams and pools: {', '.join(names)}; or give a job id, a posting's number or hash"
     )
-    return ProjectError(
+    raise ProjectError(
         "unknown-figure", f"{what!r} is no team, pool, job or posting of {computed.plan.period}", hint=hint
     )

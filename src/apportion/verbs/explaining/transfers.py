@@ -1,6 +1,7 @@
 """What people decided of an owner's month: credits and re-attributions, with who pays, why, who approved it and which dispute it settled."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -14,10 +15,32 @@ from apportion.verbs.explaining.target import entries_named
 from apportion.verbs.project import Project
 
 
-def transfer_nodes(project: Project, team: str, period: Period) -> tuple[Node, ...]:
+@dataclass(frozen=True, slots=True)
+class DecidedPart:
+    """What a decision moves of one team, in one currency."""
+
+    run: StoredRun
+    made: Transfer
+    currency: str
+    amount: Decimal
+
+
+def transfer_parts(project: Project, team: str, period: Period) -> list[DecidedPart]:
     """Those booked in the month, whatever month they are about, and those about it that were booked later."""
-    nodes = tuple(node for run, made in decided(project, str(period)) for node in team_nodes(project, team, run, made))
+    return [part for run, made in decided(project, str(period)) for part in team_parts(project, team, run, made)]
+
+
+def transfer_nodes(parts: Sequence[DecidedPart]) -> tuple[Node, ...]:
+    nodes = tuple(
+        Node(sentence(part.run, part.made, part.amount, part.currency), facts(part.run, part.made, part.amount))
+        for part in parts
+    )
     return (Node("decided by people, beside what was computed", {}, nodes),) if nodes else ()
+
+
+def sums_decided(parts: Iterable[DecidedPart]) -> list[dict[str, Decimal]]:
+    """By currency, part by part."""
+    return [{part.currency: part.amount} for part in parts]
 
 
 def decided(project: Project, period: str) -> Iterator[tuple[StoredRun, Transfer]]:
@@ -27,12 +50,12 @@ def decided(project: Project, period: str) -> Iterator[tuple[StoredRun, Transfer
     yield from ((runs[made.run_id], made) for made in project.books.transfers() if made.run_id in runs)
 
 
-def team_nodes(project: Project, team: str, run: StoredRun, made: Transfer) -> Iterator[Node]:
+def team_parts(project: Project, team: str, run: StoredRun, made: Transfer) -> Iterator[DecidedPart]:
     """Nothing where the team has no part in it."""
     entries = project.books.entries(run_id=run.run_id, account=f"team:{team}")
     for (currency,), amount in grouped(entries, ("currency",)).items():
         if amount and is_money(currency):
-            yield Node(sentence(run, made, amount, currency), facts(run, made, amount))
+            yield DecidedPart(run, made, currency, amount)
 
 
 def sentence(run: StoredRun, made: Transfer, amount: Decimal, currency: str) -> str:

@@ -13,7 +13,7 @@ from apportion.model.times import Interval, Period, day_start
 from apportion.reports.sums import total
 from apportion.reports.words import counted
 from apportion.verbs.agreement import short
-from apportion.verbs.apply import difference
+from apportion.verbs.difference import difference
 from apportion.verbs.explaining.lines import followers_node, placed_lines
 from apportion.verbs.explaining.owners import owner_nodes
 from apportion.verbs.explaining.pools import Scene, pool_nodes

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.label_sets import rows_named
 from apportion.model.currencies import is_money
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.model.times import parse_period
@@ -67,9 +68,9 @@ def attempts(seen: Known) -> pa.Table | None:
     rows = rows.filter(pc.not_equal(rows["workload"], ""))
     if not len(rows):
         return None
-    known = books.scan("workloads", columns=list(SAID))
-    known = known.filter(pc.is_in(known["workload"], pc.unique(rows["workload"]))).sort_by("source")
-    known = first_of(known, pc.not_equal(known["outcome"], "running")).drop_columns("source")
+    known = books.scan("workloads", columns=[*SAID, "label_set"])
+    known = rows_named(known, rows["workload"]).sort_by("source")
+    known = first_of(known, pc.not_equal(known["outcome"], "running")).drop_columns(["source", "label_set"])
     rows = rows.append_column("currency", mapped(rows["bill"], seen.bills)).drop_columns("bill")
     return rows.join(known, "workload", join_type="inner")
 

@@ -9,10 +9,12 @@ from fractions import Fraction
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.clusters import locate_tables
 from apportion.model.delivery import Delivery
 from apportion.model.times import DAY_S
 from apportion.reports.sums import total
 from apportion.reports.words import counted, percent, shown
+from apportion.verbs.init import method_lines
 from apportion.verbs.proposing.groups import (
     ACCELERATED,
     COMPUTE,
@@ -28,7 +30,7 @@ from apportion.verbs.proposing.owners import PLATFORM, Rule, rules_of, untold
 from apportion.verbs.proposing.rate_card import About, Proposal, first_day
 from apportion.verbs.proposing.seen import Seen, level_units, seen_in, together
 from apportion.verbs.proposing.yaml_text import comment, glob, listed, scalar
-from apportion.verbs.soundness import GOOD, NOTE, Finding
+from apportion.verbs.soundness import GOOD, NOTE, CheckLine
 
 ALLOWLIST = "--metric-labels-allowlist=pods=[*],namespaces=[*],nodes=[*]"
 FEW_VALUES = 6
@@ -89,13 +91,14 @@ class Sight:
 
 def propose_cluster(usage: Sequence[Delivery], bills: Sequence[Delivery], about: About) -> Proposal:
     seen = seen_in(usage)
-    capacity, lines = together(usage, "capacity"), together(bills, "cost_lines")
+    capacity, held = locate_tables(together(usage, "capacity"), together(usage, "usage"))
+    lines = together(bills, "cost_lines")
     currency = currency_of(lines) or about.currency
     groups = groups_of(capacity)
     span = max((one.window.end_s for one in usage), default=0) - min((one.window.start_s for one in usage), default=0)
     pools = list(sketches(groups, compute_lines(lines, currency), seen, span))
     labels = {key: value for row in capacity["labels"].to_pylist() for key, value in row or ()}
-    sight = Sight(seen, groups, pools, currency, worth_of(seen, pools, together(usage, "usage")), labels)
+    sight = Sight(seen, groups, pools, currency, worth_of(seen, pools, held), labels)
     rules = rules_of(seen, sight.worth)
     text = TEXT.format(
         log=comment(about.log),
@@ -174,8 +177,7 @@ def pool_text(pool: Sketch) -> Iterator[str]:
     yield f"    costs: {pool.costs}"
     yield f"    usage: {pool.usage}"
     yield f"    meter: {pool.meter}"
-    yield "    method: capacity_rate    # idle capacity is a line of its own"
-    yield "    idle: central            # central | proportional | even | reservation"
+    yield from method_lines(known=bool(pool.offered))
 
 
 def owners_text(rules: Sequence[Rule]) -> Iterator[str]:
@@ -201,7 +203,7 @@ def worth_of(seen: Seen, pools: Sequence[Sketch], usage: pa.Table) -> list[int]:
     return worth
 
 
-def findings(sight: Sight, rules: Sequence[Rule]) -> Iterator[Finding]:
+def findings(sight: Sight, rules: Sequence[Rule]) -> Iterator[CheckLine]:
     own = [pool for pool in sight.pools if pool.name != "compute"]
     told = (
         f"{counted(len(sight.groups), 'group')} of nodes by {sight.groups[0].key}"
@@ -209,14 +211,14 @@ def findings(sight: Sight, rules: Sequence[Rule]) -> Iterator[Finding]:
         else "nodes without groups"
     )
     fix = "" if own else "tag the machines in the cloud with their node group, or name them in `costs` in policy.yaml"
-    yield Finding(GOOD if own else NOTE, "pools", f"{told}; the bill tells {len(own)} of them apart", fix)
+    yield CheckLine(GOOD if own else NOTE, "pools", f"{told}; the bill tells {len(own)} of them apart", fix)
     yield from coverage(sight, rules)
     if missing := untold(sight.seen, sight.node_labels):
         text = f"no {' and no '.join(missing)} has a label that could tell"
-        yield Finding(NOTE, "kube-state-metrics", text, f"start it with {ALLOWLIST}, or with the keys that you want")
+        yield CheckLine(NOTE, "kube-state-metrics", text, f"start it with {ALLOWLIST}, or with the keys that you want")
 
 
-def coverage(sight: Sight, rules: Sequence[Rule]) -> Iterator[Finding]:
+def coverage(sight: Sight, rules: Sequence[Rule]) -> Iterator[CheckLine]:
     """In money: what each rule gives an owner, what has none, and what stood idle."""
     whole, used = sight.money, sum(sight.worth)
     for rule in rules:
@@ -226,13 +228,17 @@ def coverage(sight: Sight, rules: Sequence[Rule]) -> Iterator[Finding]:
             else f"{rule.key} gives an owner to"
         )
         count = "" if rule.team else f", {counted(len(rule.values), 'owner')}"
-        yield Finding(GOOD, "owners", f"{told} {of(rule.worth, whole, sight.currency)}{count}")
+        yield CheckLine(GOOD, "owners", f"{told} {of(rule.worth, whole, sight.currency)}{count}")
     left = used - sum(rule.worth for rule in rules)
     if left:
         fix = "label these workloads, or add a rule under `owners` in policy.yaml"
-        yield Finding(NOTE, "owners", f"nothing tells whose is {of(left, whole, sight.currency)}", fix)
-    idle = int(whole * NANO) - used
-    yield Finding(GOOD, "idle", f"capacity that nobody asked for is {of(idle, whole, sight.currency)}")
+        yield CheckLine(NOTE, "owners", f"nothing tells whose is {of(left, whole, sight.currency)}", fix)
+    if unknown := [pool.name for pool in sight.pools if not pool.offered]:
+        fix = "read a source of capacity, such as kube_node_status_capacity, then set `method: capacity_rate`"
+        yield CheckLine(NOTE, "capacity", f"nobody states how much {', '.join(unknown)} has: shared by use", fix)
+    if len(unknown) < len(sight.pools):
+        idle = int(whole * NANO) - used
+        yield CheckLine(GOOD, "idle", f"capacity that nobody asked for is {of(idle, whole, sight.currency)}")
 
 
 def of(nanos: int, whole: Decimal, currency: str) -> str:

@@ -26,6 +26,7 @@ GROUP_WORDS = (
 )
 TYPE_WORDS = ("instance-type", "instance_type", "machine-type")
 MODEL_WORDS = ("gpu.product", "gpu.model", "gke-accelerator", "gpu_model")
+CLUSTER_WORDS = ("cluster",)
 COLUMNS = (
     "ResourceId",
     "ResourceName",
@@ -69,7 +70,10 @@ class Claim:
 
 
 def groups_of(capacity: pa.Table) -> list[Group]:
-    """By the label that names node groups, else instance types, else models; what has none of them is one group. Volumes are no nodes."""
+    """By the label that names node groups, else instance types, else models, else several clusters; what has none of them is one group.
+
+    Volumes are no nodes.
+    """
     capacity = capacity.filter(pc.is_in(capacity["meter"], pa.array([*ACCELERATED, "cpu", "memory", "node"])))
     nodes: dict[str, dict[str, str]] = {}
     units: dict[str, Counter[str]] = defaultdict(Counter)
@@ -98,7 +102,13 @@ def telling_key(nodes: Mapping[str, Mapping[str, str]]) -> str:
             values = {labels[key] for labels in nodes.values() if key in labels}
             if ends_in(key, words) and len(values) <= MOST_GROUPS and 2 * count >= len(nodes):
                 return key
-    return ""
+    return cluster_key(nodes)
+
+
+def cluster_key(nodes: Mapping[str, Mapping[str, str]]) -> str:
+    """The label that tells clusters apart, where there are several."""
+    keys = sorted({key for labels in nodes.values() for key in labels if ends_in(key, CLUSTER_WORDS)})
+    return next((key for key in keys if 1 < len({own.get(key) for own in nodes.values()}) <= MOST_GROUPS), "")
 
 
 def ends_in(key: str, words: Iterable[str]) -> bool:

@@ -11,6 +11,8 @@ from python_calamine import CalamineError, CalamineWorkbook
 
 from apportion.errors import InputError
 from apportion.model.meters import METERS
+from apportion.sources.files.paths import InputFile
+from apportion.sources.files.stream import Stream
 from apportion.verbs.proposing.price_words import (
     HEADINGS,
     HOURS,
@@ -57,10 +59,10 @@ def read_prices(file: Path) -> PriceList:
 def cells_of(file: Path) -> list[list[str]]:
     try:
         if file.stat().st_size > LARGEST:
-            raise InputError("too-large", f"{file.name} is over 4 MiB, which no price list is", where=file.name)
+            raise too_large(file)
         if file.suffix.lower() in SHEETS:
             return spreadsheet(file)
-        text = file.read_text("utf-8-sig")
+        text = unpacked(file).decode("utf-8-sig")
     except OSError as error:
         raise InputError("unreadable-file", f"{file} cannot be read: {error.strerror}", where=str(file)) from error
     except UnicodeDecodeError as error:
@@ -78,6 +80,21 @@ def cells_of(file: Path) -> list[list[str]]:
         ]
     except csv.Error as error:
         raise InputError("corrupt-file", f"{file.name} cannot be read: {error}", where=file.name) from error
+
+
+def unpacked(file: Path) -> bytes:
+    """Its bytes, which may be packed with gzip."""
+    with Stream(InputFile(file.name, file.resolve(), "csv")) as stream:
+        data = bytearray()
+        while part := stream.read():
+            data += part
+            if len(data) > LARGEST:
+                raise too_large(file)
+    return bytes(data)
+
+
+def too_large(file: Path) -> InputError:
+    return InputError("too-large", f"{file.name} is over 4 MiB, which no price list is", where=file.name)
 
 
 def spreadsheet(file: Path) -> list[list[str]]:

@@ -12,7 +12,7 @@ from apportion.reports.words import counted, hours
 from apportion.verbs.proposing.prices import Price, PriceList, decimal
 from apportion.verbs.proposing.seen import Seen
 from apportion.verbs.proposing.yaml_text import comment, glob, listed, scalar, template
-from apportion.verbs.soundness import GOOD, NOTE, Finding
+from apportion.verbs.soundness import GOOD, NOTE, CheckLine
 
 ACCOUNT, PARTITION, MODEL, QOS, USER = "slurm.account", "slurm.partition", "gpu.model", "slurm.qos", "slurm.user"
 TOLD = {"model": MODEL, "partition": PARTITION, "qos": QOS}  # what a price can be told by, and its label
@@ -55,7 +55,7 @@ class Proposal:
     """`unmapped`: accounts without an owner rule, "" for work that names none."""
 
     policy: str
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckLine, ...]
     unmapped: tuple[str, ...] = ()
 
 
@@ -169,36 +169,36 @@ def tokens(text: str) -> list[str]:
     return [word for word in re.split(r"[^a-z0-9]+", text.lower()) if word]
 
 
-def findings(seen: Seen, prices: PriceList, accounts: Accounts) -> Iterator[Finding]:
-    yield Finding(GOOD, "accounts", f"{counted(len(accounts.mapped), 'account')}, each a team of its own")
+def findings(seen: Seen, prices: PriceList, accounts: Accounts) -> Iterator[CheckLine]:
+    yield CheckLine(GOOD, "accounts", f"{counted(len(accounts.mapped), 'account')}, each a team of its own")
     if accounts.unmapped:
         some = list(accounts.unmapped.items())
         shown = "; ".join(f"{name or 'no account'} ({held or 'nothing that has a price'})" for name, held in some[:FEW])
         more = f" and {len(some) - FEW} more" if len(some) > FEW else ""
-        yield Finding(
+        yield CheckLine(
             NOTE,
             "unmapped",
             f"{counted(len(some), 'account')} without an owner: {shown}{more}",
             "add a rule under `owners` in policy.yaml",
         )
-    yield Finding(GOOD, "prices", f"{counted(len(prices.prices), 'price')} from {prices.file}")
+    yield CheckLine(GOOD, "prices", f"{counted(len(prices.prices), 'price')} from {prices.file}")
     for price in prices.prices:
         yield from unseen(seen, price)
     for meter in dict.fromkeys(price.meter for price in prices.prices):
         yield from unpriced(seen, prices, meter)
     for meter in sorted(seen.units):
         if meter in ("gpu", "accelerator", "tpu") and not any(price.meter == meter for price in prices.prices):
-            yield Finding(
+            yield CheckLine(
                 NOTE, "prices", f"{meter} was used and has no price", f"add a row for {meter} to {prices.file}"
             )
 
 
-def unseen(seen: Seen, price: Price) -> Iterator[Finding]:
+def unseen(seen: Seen, price: Price) -> Iterator[CheckLine]:
     for name, label in TOLD.items():
         wanted = getattr(price, name)
         if wanted and not matching(wanted, values(seen, label), exact=label != MODEL):
             known = ", ".join(values(seen, label)[:FEW]) or "none"
-            yield Finding(
+            yield CheckLine(
                 NOTE,
                 "prices",
                 f"{price.where}: nothing ran on {label} {wanted!r} (seen: {known})",
@@ -206,10 +206,10 @@ def unseen(seen: Seen, price: Price) -> Iterator[Finding]:
             )
 
 
-def unpriced(seen: Seen, prices: PriceList, meter: str) -> Iterator[Finding]:
+def unpriced(seen: Seen, prices: PriceList, meter: str) -> Iterator[CheckLine]:
     """Work that no price matches is charged 0, so it is said now."""
     if meter not in seen.units:
-        yield Finding(NOTE, "prices", f"{meter} has a price, and the log has no {meter}", "nothing to do")
+        yield CheckLine(NOTE, "prices", f"{meter} has a price, and the log has no {meter}", "nothing to do")
         return
     own = [price for price in prices.prices if price.meter == meter]
     told = {name: label for name, label in TOLD.items() if any(getattr(price, name) for price in own)}
@@ -219,7 +219,7 @@ def unpriced(seen: Seen, prices: PriceList, meter: str) -> Iterator[Finding]:
         known = dict(zip(told, place, strict=True))
         if not any(all(fits(getattr(price, name), value, name) for name, value in known.items()) for price in own):
             shown = ", ".join(f"{name} {value or 'unknown'}" for name, value in known.items())
-            yield Finding(
+            yield CheckLine(
                 NOTE,
                 "prices",
                 f"no price for {shown}: {hours(held)} {METERS[meter].unit} hours would cost nothing",

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.label_sets import split_tables
 from apportion.model.delivery import Delivery
 from apportion.model.meters import METERS
-from apportion.model.rows import TABLES
+from apportion.model.rows import TABLES, held_amounts
 
 WIDE = pa.decimal128(38, 0)
 HOUR_S = 3600
@@ -54,7 +55,7 @@ class Seen:
 
 def seen_in(deliveries: Iterable[Delivery]) -> Seen:
     some = list(deliveries)
-    workloads, usage = (together(some, name) for name in ("workloads", "usage"))
+    workloads, usage = split_tables(*(together(some, name) for name in ("workloads", "usage")))
     names = pa.chunked_array([*workloads["workload"].chunks, *usage["workload"].chunks], pa.string())
     known = pc.unique(names)
     maps = [pa.concat_arrays([chunk]) for chunk in workloads["labels"].chunks]  # a slice's offsets would not begin at 0
@@ -77,7 +78,7 @@ def seen_in(deliveries: Iterable[Delivery]) -> Seen:
 def level_sums(usage: pa.Table, known: pa.Array, meter: str) -> list[int]:
     """Base-unit seconds (base units, of a flow) of each workload."""
     whole = pa.decimal128(19, 0)
-    amount = pc.cast(usage["allocated"], whole)
+    amount = pc.cast(held_amounts(usage), whole)
     seconds = pc.cast(pc.cast(pc.subtract(usage["end_s"], usage["start_s"]), whole), pa.decimal128(12, 0))
     units = pc.cast(amount if METERS[meter].flow else pc.multiply(amount, seconds), WIDE)
     table = pa.table({"row": pc.index_in(usage["workload"], known), "units": units})
@@ -101,5 +102,6 @@ def together(deliveries: Sequence[Delivery], name: str) -> pa.Table:
     whole = pa.concat_tables(tables) if tables else TABLES[name].empty_table()
     if name != "workloads" or len(tables) < 2:
         return whole
-    last = whole.append_column("at", pa.array(range(whole.num_rows))).group_by("workload").aggregate([("at", "max")])
+    placed = whole.append_column("at", pa.array(range(whole.num_rows)))
+    last = placed.group_by(["workload", "label_set"]).aggregate([("at", "max")])
     return whole.take(last["at_max"])

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.meters import GPU
+from apportion.model.rows import held_amounts
 from apportion.model.times import Interval
 from apportion.policy.match import Glob, find_label
 from apportion.policy.pools import Pool
@@ -150,7 +151,7 @@ def energy_of(computed: Computed) -> dict[str, Fraction]:
     usage, month = computed.world.usage, computed.world.period.interval(ZoneInfo(computed.world.policy.time_zone))
     rows = usage if isinstance(usage, pa.Table) else usage.filter(usage.meter == ENERGY).to_pyarrow()
     rows = rows.filter(pc.equal(rows["meter"], ENERGY))
-    start, end, amount = (rows[name].to_numpy() for name in ("start_s", "end_s", "allocated"))
+    start, end, amount = (column.to_numpy() for column in (rows["start_s"], rows["end_s"], held_amounts(rows)))
     inside = np.maximum(np.minimum(end, month.end_s) - np.maximum(start, month.start_s), 0)
     found: dict[str, Fraction] = defaultdict(Fraction)
     for name, joules, seconds, whole in zip(

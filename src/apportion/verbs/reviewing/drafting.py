@@ -5,7 +5,7 @@ import re
 from apportion.errors import PolicyError
 from apportion.policy.document import Policy
 from apportion.policy.edit import Edited, NewOwner
-from apportion.reports.review.finding import Edit, Finding
+from apportion.reports.review.finding import Edit, Pattern
 from apportion.reports.review.review import Drafted
 from apportion.verbs.draft import owner_edit, policy_text, setting_edit, unified
 from apportion.verbs.project import Project
@@ -13,7 +13,7 @@ from apportion.verbs.project import Project
 GLOB = re.compile(r"([*?\[])")
 
 
-def drafted(project: Project, finding: Finding, posted: Policy, team: str = "") -> Drafted:
+def drafted(project: Project, finding: Pattern, posted: Policy, team: str = "") -> Drafted:
     """`posted`: the policy of the month. Of a pool that the file has otherwise by now nothing is drafted: that is somebody's answer already."""
     edit = finding.edit
     if edit is None or not is_same(project, edit, posted) or (edit.owner and not (team or edit.owner[2])):

@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.engine.clusters import locate_tables
 from apportion.engine.facets import faceted
+from apportion.engine.label_sets import with_sets
 from apportion.model.currencies import is_money
 from apportion.model.kinds import summed
 from apportion.model.meters import METERS
@@ -49,13 +51,17 @@ def month_of(project: Project, period: Period, record: Record, rules: tuple[Poli
     """By the facets of one policy for both months, so that what differs is the work and not the rules."""
     policy, pins = rules
     window = touches(period.interval(ZoneInfo(policy.time_zone)))
-    capacity = project.books.scan("capacity", pins["capacity"], columns=["resource", "labels"], where=window)
+    capacity = project.books.scan("capacity", pins["capacity"], columns=["cluster", "resource", "labels"], where=window)
     used = project.books.scan(
-        "usage", pins["usage"], columns=["workload", "resource"], where=window & pc.field("meter").isin(ACCELERATORS)
+        "usage",
+        pins["usage"],
+        columns=["workload", "cluster", "resource", "label_set"],
+        where=window & pc.field("meter").isin(ACCELERATORS),
     )
-    placed = used.group_by(["workload", "resource"]).aggregate([])
+    capacity, used = locate_tables(capacity, used)
+    placed = with_sets(used).group_by(["workload", "resource"]).aggregate([])
     workloads = project.books.scan("workloads", pins["workloads"], where=window)
-    known = faceted(workloads, policy, period.interval(ZoneInfo(policy.time_zone)))
+    known = faceted(with_sets(workloads), policy, period.interval(ZoneInfo(policy.time_zone)))
     return Month(
         record, charged_in(project, period, record), kinds_of(known, single(placed, models_of(capacity))), placed
     )

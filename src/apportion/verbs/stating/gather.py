@@ -8,19 +8,23 @@ import pyarrow.compute as pc
 from apportion.books.shapes import CLOSE, CORRECTION, PLAN
 from apportion.engine.minor import minor_units, table_of
 from apportion.errors import ApportionError
-from apportion.model.money import to_decimal, to_grains
+from apportion.model.findings import Acceptance
+from apportion.model.money import plain, to_decimal, to_grains
 from apportion.model.times import Period, parse_period
 from apportion.policy.diff import diff
 from apportion.policy.document import Policy
+from apportion.reports.findings import accepted_text
 from apportion.reports.statement.drivers import changes
 from apportion.reports.statement.facts import CHANGES, OWNER, WAS, Facts, Ran, Words
+from apportion.reports.statement.shape import AcceptedFinding
 from apportion.verbs.agreement import basis_of, short
 from apportion.verbs.corrections import before_run, owners_side, runs_of
 from apportion.verbs.plan import compute
 from apportion.verbs.preview import Upcoming
 from apportion.verbs.stating.coming import coming
+from apportion.verbs.stating.late import late_part
 from apportion.verbs.stating.placing import carried, placed
-from apportion.verbs.stating.shelf import Month, Shelf, units
+from apportion.verbs.stating.shelf import Month, Shelf, side
 from apportion.verbs.stating.wording import DISPUTE, budgets, decided, months_until, receivers, rules, sponsored
 from apportion.verbs.stating.working import described, owner_columns, waste, work
 from apportion.verbs.steps import Step, silent
@@ -57,6 +61,36 @@ def gather(shelf: Shelf, month: Month, step: Step = silent, beside: Upcoming | N
         budgets=budgets(policy, period, spent(shelf, month)),
         rules=rules(policy),
         coming=coming(shelf, month, beside),
+        late=month.late,
+        accepted=accepted(shelf, period),
+    )
+
+
+def accepted(shelf: Shelf, period: Period) -> tuple[tuple[frozenset[str], AcceptedFinding], ...]:
+    """The last word on each finding that was accepted until then."""
+    known = [
+        one
+        for one in shelf.project.books.acceptances.of(str(period))
+        if shelf.until_s is None or one.at_s <= shelf.until_s
+    ]
+    last = {one.finding.key: one for one in known}
+    return tuple((frozenset(one.pools), accepted_finding(one)) for _, one in sorted(last.items()))
+
+
+def accepted_finding(held: Acceptance) -> AcceptedFinding:
+    finding = held.finding
+    return AcceptedFinding(
+        code=finding.code,
+        source=finding.source,
+        pool=finding.pool,
+        rows=finding.rows,
+        hours=plain(finding.hours) if finding.hours else "",
+        unit=finding.unit,
+        money=plain(finding.money) if finding.money else "",
+        currency=finding.currency,
+        who=held.who,
+        why=held.why,
+        text=accepted_text(held),
     )
 
 
@@ -77,13 +111,11 @@ def words(shelf: Shelf, month: Month) -> Words:
 
 def moved(shelf: Shelf, month: Month, before: Month) -> pa.Table:
     """What moved each owner's amount from the month before to this one."""
-    return changes(
-        month.placed, before.placed, same_policy(shelf, month, before), (units(shelf, month), units(shelf, before))
-    )
+    return changes(side(shelf, month), side(shelf, before), same_policy(shelf, month, before))
 
 
-def same_policy(shelf: Shelf, month: Month, before: Month) -> pa.Table | None:
-    """This month under the policy of the month before, where that says something else of money."""
+def same_policy(shelf: Shelf, month: Month, before: Month) -> tuple[pa.Table, pa.Table] | None:
+    """This month under the policy of the month before, where that says something else of money, and what of it is late."""
     old, project = before.policy, shelf.project
     if old.version == month.policy.version or all(one.effect == "no effect" for one in diff(old, month.policy)):
         return None
@@ -96,9 +128,8 @@ def same_policy(shelf: Shelf, month: Month, before: Month) -> pa.Table | None:
         return None
     none = month.placed.filter(pc.not_equal(month.placed["kind"], ""))
     minor = minor_units(made.postings)
-    return pa.concat_tables(
-        [placed(month.policy, month.period, minor, shelf.others(month.period).slice(0, 0), {}), none]
-    )
+    fair = placed(month.policy, month.period, minor, shelf.others(month.period).slice(0, 0), {})
+    return pa.concat_tables([fair, none]), late_part(month.policy, month.period, made.postings)
 
 
 def was(shelf: Shelf, month: Month) -> pa.Table:

@@ -1,7 +1,8 @@
 """Whose account each minor unit goes to: the owner's own, or that of whoever carries it."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,8 +25,15 @@ def placed(
 ) -> pa.Table:
     """Every row of a period's minor units. What the system's owners hold is on the account of whom `carried_by` names."""
     rows = apart(minor, others)
+    return on_accounts(policy, period, zip(*(column.to_pylist() for column in rows.columns), strict=True), runs)
+
+
+def on_accounts(
+    policy: Policy, period: Period, rows: Iterable[Sequence[Any]], runs: Mapping[str, StoredRun]
+) -> pa.Table:
+    """Of rows of the key of minor units, with their run and amount."""
     made = []
-    for *key, run, amount in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+    for *key, run, amount in rows:
         team, pool = key[AT["team"]], key[AT["pool"]]
         owner, of, booked = tuple(key[OWNERS]), "", charged(policy, period, team, pool)
         carrier = borne_by(policy, period, team, pool).team if team in SYSTEM_OWNERS else ""

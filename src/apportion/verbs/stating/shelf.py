@@ -10,11 +10,13 @@ from apportion.engine.minor import minor_units
 from apportion.model.rows import MINOR_KEY
 from apportion.model.times import Period
 from apportion.policy.document import Policy
+from apportion.reports.statement.drivers import Side
 from apportion.reports.statement.facts import OWNER, WORK
 from apportion.verbs.agreement import policy_for, policy_of_version
 from apportion.verbs.corrections import owners_side
 from apportion.verbs.held import Holding, held_in
 from apportion.verbs.project import Project
+from apportion.verbs.stating.late import late_part, within
 from apportion.verbs.stating.placing import placed
 from apportion.verbs.stating.working import with_places
 
@@ -29,6 +31,7 @@ class Month:
     policy: Policy
     minor: pa.Table
     placed: pa.Table
+    late: pa.Table  # what of it is for days of other months
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,9 @@ class Shelf:
         kept = books.closed(str(period)) if closed else None
         minor = kept.minor if kept else minor_units(books.posted(str(period), as_of_s=self.until_s))
         policy = self.policy(period)
-        return Month(period, policy, minor, placed(policy, period, minor, self.others(period), self.runs))
+        placed_rows = placed(policy, period, minor, self.others(period), self.runs)
+        planned = books.posted(str(period), kinds=[PLAN], as_of_s=self.until_s)
+        return Month(period, policy, minor, placed_rows, late_part(policy, period, planned))
 
     def others(self, period: Period) -> pa.Table:
         """What runs that are no plans posted in a period."""
@@ -73,6 +78,6 @@ def shelf_of(project: Project, until_s: int | None = None, holding: Holding = he
     return Shelf(project, {run.run_id: run for run in runs}, until_s, holding)
 
 
-def units(shelf: Shelf, month: Month) -> pa.Table:
-    rows = shelf.holding(shelf.project, [str(month.period)], shelf.charges)
-    return with_places(rows, month.policy, month.minor, UNITS)
+def side(shelf: Shelf, month: Month) -> Side:
+    rows = within(month.policy, month.period, shelf.holding(shelf.project, [str(month.period)], shelf.charges))
+    return Side(month.placed, month.late, with_places(rows, month.policy, month.minor, UNITS))

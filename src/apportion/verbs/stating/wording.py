@@ -50,9 +50,11 @@ def sentence(pool: Pool) -> str:
 def sponsored(policy: Policy) -> dict[tuple[str, str, str], Sponsored]:
     """Adjustments by their reason, credits and free amounts by pool and outcome."""
     found = {}
+    capped = {rule.team for rule in policy.adjustments if rule.cap is not None}
     for rule in policy.adjustments:
         until = rule.until.isoformat() if rule.until else ""
-        found["", rule.why, ""] = Sponsored(rule.sponsor, rule.why, rule.approver, until)
+        is_capped = rule.sponsor in capped
+        found["", rule.why, ""] = Sponsored(rule.sponsor, rule.why, rule.approver, until, is_capped=is_capped)
     for name, pool in policy.pools.items():
         for credit in pool.credit:
             found[name, credit.outcome, ""] = Sponsored(credit.paid_by, f"credit for {credit.outcome}")

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.engine.facets import faceted
+from apportion.engine.label_sets import plain_ids, rows_named
 from apportion.engine.minor import table_of
 from apportion.engine.rounding import descend
 from apportion.model.currencies import grains_per_minor
@@ -114,7 +115,8 @@ class Described:
 def described(project: Project, policy: Policy, period: Period, rows: pa.Table, snapshot: int) -> Described:
     """The names of workloads, and what is owed for work of each kind."""
     ids = pc.unique(rows["workload"])
-    found = project.books.scan("workloads", snapshot, where=pc.field("workload").isin(ids))
+    found = project.books.scan("workloads", snapshot, where=pc.field("workload").isin(plain_ids(ids.to_pylist())))
+    found = rows_named(found, ids)
     kinds = faceted(found, policy, period.interval(UTC_ZONE))
     names = {
         workload: name

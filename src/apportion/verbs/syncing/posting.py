@@ -6,7 +6,9 @@ from apportion.books.rounds import NOTHING, SKIPPED
 from apportion.errors import ApportionError, BooksError
 from apportion.model.times import Period
 from apportion.reports.words import counted
-from apportion.verbs.apply import apply, difference
+from apportion.verbs.accept import accept_always
+from apportion.verbs.apply import apply
+from apportion.verbs.difference import difference
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Drawn, beside_record, draw, save
 from apportion.verbs.project import Project
@@ -89,10 +91,10 @@ def planned(at: UnderWay, month: Month) -> Did:
             return Did(error.message, outcome=SKIPPED)
         raise
     made = drawn.computed.plan
-    if not difference(made.postings, project.books.believed(name)).num_rows:
+    if not difference(drawn.postings, project.books.believed(name)).num_rows:
         return Did("posted as it is", outcome=NOTHING)
     month.drawn = drawn
-    tally = beside_record(project, drawn.policy, made, drawn.head).tally
+    tally = beside_record(project, drawn.policy, made, drawn.head, drawn.postings).tally
     if is_kept(project, name, drawn):
         return Did(f"{tally} The plan waits, as before.", outcome=NOTHING)
     save(project, drawn)
@@ -123,7 +125,9 @@ def posted(at: UnderWay, month: Month) -> Did:
 
 
 def posted_once(at: UnderWay, month: Month, drawn: Drawn) -> Did:
-    done = apply(at.project, month.period, step=at.step, made=drawn.computed.plan)
+    settings, made = at.project.settings.sync, drawn.computed.plan
+    accept_always(at.project, drawn.policy, month.period, made.findings, (settings.accept, settings.why))
+    done = apply(at.project, month.period, step=at.step, made=made)
     if not done.posted:
         return Did("posted already", outcome=NOTHING)
     booked = "" if done.booked == done.period else f" as a correction in {done.booked}"

@@ -61,7 +61,8 @@ class UnderWay:
         except ApportionError as error:
             place = f" ({error.where})" if error.where else ""
             hint = f"; {error.hint}" if error.hint else ""
-            return Did(f"{error.message}{place}{hint} [{error.code}]", outcome=AMISS, code=error.code)
+            message = one_line(error.message)
+            return Did(f"{message}{place}{hint} [{error.code}]", outcome=AMISS, code=error.code)
         except InvariantError as error:
             self.is_broken = True
             return Did(
@@ -84,3 +85,9 @@ class UnderWay:
             done.step, level, subject=done.subject, outcome=done.outcome, what=done.what, changed=done.changed,
             took_ms=done.took_ms, round=self.round.number,
         )  # fmt: skip
+
+
+def one_line(message: str) -> str:
+    """A row of a round's table is a line: of a message with a list below it, the parts one after the other."""
+    first, *parts = map(str.strip, message.splitlines())
+    return " ".join((first, "; ".join(parts))).rstrip()

@@ -15,7 +15,7 @@ from apportion.model.times import parse_period
 from apportion.verbs import dispute as verbs
 from apportion.web.api.asked import Disputing, Number, Reading, Settling, about
 from apportion.web.api.paging import Parted
-from apportion.web.doubts import require_figure, seen_dispute
+from apportion.web.doubts import seen_dispute, seen_figure
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["disputes"])
@@ -40,9 +40,9 @@ def dispute(ask: Reading, number: Number) -> Dispute:
 def open_dispute(ask: Disputing, doubt: Doubt) -> Dispute:
     """Doubt a posting, a job's cost or a statement of a team that you may see. It is kept with what `explain` says of it now."""
     period = parse_period(doubt.period)
-    require_figure(ask, doubt.period, doubt.what)
+    what = seen_figure(ask, doubt.period, doubt.what)
     with acting(ask.viewer.name):
-        done = verbs.open_dispute(ask.project, period, verbs.Doubt(doubt.what, doubt.why, doubt.amount))
+        done = verbs.open_dispute(ask.project, period, verbs.Doubt(what, doubt.why, doubt.amount))
     return shape(seen_dispute(ask, str(done.dispute.number)), evidence=True)
 
 

@@ -4,7 +4,10 @@ from fastapi import APIRouter
 
 from apportion.books.rounds import Round
 from apportion.client.record import Health, RoundHealth, SourceHealth
+from apportion.client.shapes import FindingRow
+from apportion.reports.findings import findings_value
 from apportion.verbs.brought import Brought, brought
+from apportion.verbs.findings import findings_now, newest_period
 from apportion.web.api.asked import Whole, about
 from apportion.web.viewer import Deed
 
@@ -13,12 +16,20 @@ router = APIRouter(tags=["health"])
 
 @router.get("/health", **about(Deed.whole))
 def health(ask: Whole) -> Health:
-    """Each source of apportion.toml, and those that it no longer names: what it brought, how far it reaches, and what was wrong with it."""
+    """Each source of apportion.toml, and those that it no longer names: what it brought, how far it reaches, and the findings of a month."""
     found = ask.desk.kept("brought", lambda: brought(ask.project))
     books = ask.project.books
     last = books.rounds.last()
     sources = [source_health(one) for one in found]
-    return Health(head=books.head(), sources=sources, round=round_health(last) if last else None)
+    month = str(ask.month) if ask.one("period") else newest_period(ask.project)
+    judged = ask.desk.kept(("findings", month), lambda: findings_now(ask.project, month))
+    return Health(
+        head=books.head(),
+        sources=sources,
+        round=round_health(last) if last else None,
+        period=month,
+        findings=[FindingRow.model_validate(one) for one in findings_value(judged)],
+    )
 
 
 def round_health(one: Round) -> RoundHealth:

@@ -4,10 +4,11 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from apportion.client.shapes import ReportAnswer, Section
+from apportion.client.shapes import FindingRow, ReportAnswer, Section
 from apportion.client.texts import WITHOUT_NUL
 from apportion.errors import ProjectError
 from apportion.render.json import portable
+from apportion.reports.findings import findings_value
 from apportion.reports.groups import DIMENSIONS
 from apportion.reports.report import Report
 from apportion.verbs.facets import facets
@@ -122,4 +123,5 @@ def report_answer(made: Report) -> ReportAnswer:
             )
             for section in made.sections
         ],
+        findings=[FindingRow.model_validate(one) for one in findings_value(made.findings)],
     )

@@ -44,6 +44,7 @@ def shape(found: Cost) -> RunCost:
             )
             for one in found.attempts
         ],
+        decided=[one.text for one in found.decided],
     )
 
 

@@ -1,6 +1,5 @@
 """`/api/v1/statements`: what each owner owes for a month, as it was issued, or a draft."""
 
-import json
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
@@ -11,7 +10,8 @@ from apportion.client.texts import MONTH as MONTH_FORM
 from apportion.client.texts import only
 from apportion.model.money import plain
 from apportion.model.times import parse_period
-from apportion.reports.statement.shape import Statement, money, to_json
+from apportion.reports.statement.shape import Statement, money
+from apportion.reports.statement.told import told
 from apportion.verbs.statement import Wanted
 from apportion.web.api.asked import AS_OF, OF_MONTH, Named, Reading, about
 from apportion.web.api.paging import Parted
@@ -43,9 +43,7 @@ def statement(
     found = seen_statements(ask, Wanted(parse_period(period), level, owner, as_of))
     if not found or not owner:
         raise NotThereError("such statement")
-    return StatementAnswer(
-        period=period, level=level, owner=owner, statements=[json.loads(to_json(one)) for one in found]
-    )
+    return StatementAnswer(period=period, level=level, owner=owner, statements=[told(one) for one in found])
 
 
 def line(made: Statement) -> StatementLine:

@@ -22,7 +22,7 @@ from apportion.web.viewer import Deed
 router = APIRouter(tags=["push"])
 MOST_READ = 128 * 2**20  # bytes, unpacked
 PACKED = ("gzip", "zstd")
-EXAMPLE = '{"workload":"job-1","meter":"gpu","resource":"node-1","start_s":1791000000,"end_s":1791003600,"allocated":504000}\n'
+EXAMPLE = '{"workload":"job-1","resource":"node-1","start_s":1791000000,"end_s":1791003600,"gpu":4,"gpu_used":3.2}\n'
 
 
 class Wished:

@@ -4,16 +4,16 @@ import json
 import time
 from collections.abc import Mapping
 
-from apportion.books.shapes import CREDITED, OPEN, RECLASSED, REJECTED, Dispute
+from apportion.books.shapes import ALL, CREDITED, OPEN, RECLASSED, REJECTED, Dispute
 from apportion.errors import ProjectError
 from apportion.model.times import DAY_S, instant_text
 from apportion.render.sheet import Table
 from apportion.reports.report import Column
 from apportion.reports.words import counted, shown
-from apportion.verbs.dispute import ALL, Doubt, Settlement, disputes, open_dispute, settle
+from apportion.verbs.dispute import Doubt, Settlement, disputes, open_dispute, settle
 from apportion.verbs.dispute import say as add
 from apportion.web.ask import Ask, at
-from apportion.web.doubts import require_figure, seen_dispute
+from apportion.web.doubts import seen_dispute, seen_figure
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Branch, Figure, Figures, Form, Input, Link, Page, Rows, Tone, Tree
 from apportion.web.routes import Action, Route
@@ -204,8 +204,8 @@ def settle_form(one: Dispute) -> Form:
 
 
 def open_one(ask: Ask, form: Mapping[str, str]) -> str:
-    period, what = form.get("period", ""), form.get("what", "").strip()
-    require_figure(ask, period, what)
+    period = form.get("period", "")
+    what = seen_figure(ask, period, form.get("what", "").strip())
     done = open_dispute(ask.project, period, Doubt(what, form.get("why", ""), form.get("amount", "").strip()))
     return f"/disputes/{done.dispute.number}"
 

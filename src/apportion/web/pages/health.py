@@ -4,16 +4,19 @@ from collections.abc import Mapping, Sequence
 
 from apportion.books.rounds import AMISS, SKIPPED, Round
 from apportion.errors import ApportionError
+from apportion.model.findings import JudgedFinding
 from apportion.model.times import instant_text
 from apportion.policy.edit import NewOwner
 from apportion.policy.load import load_policy
 from apportion.render.chart import DAYS, days_known
 from apportion.render.sheet import Table, report_sheet
+from apportion.reports.findings import COLUMNS, HEADING, finding_rows
 from apportion.reports.groups import NOBODY
 from apportion.reports.report import Column
 from apportion.reports.sums import total
 from apportion.reports.words import counted, shown
 from apportion.verbs.draft import owner_edit, policy_text
+from apportion.verbs.findings import findings_now, newest_period
 from apportion.verbs.gaps import Gap, likely_team
 from apportion.verbs.health import COMPLETE, MISSING, NO_ROW, PARTLY, Days, Health, health, unmapped
 from apportion.web.ask import Ask
@@ -38,7 +41,10 @@ def data_health(ask: Ask) -> Page:
         return Page(
             "health",
             "Nothing is posted yet.",
-            (Prose(("Run `apportion ingest`, `apportion plan` and `apportion apply`.",)),),
+            (
+                Prose(("Run `apportion ingest`, `apportion plan` and `apportion apply`.",)),
+                findings(first_findings(ask)),
+            ),
             "apportion check",
         )
     found = ask.desk.kept(("health", str(month)), lambda: health(ask.project, month))
@@ -51,7 +57,8 @@ def data_health(ask: Ask) -> Page:
         nobodys(ask, gaps),
         *coverage(ask),
         *bills(ask),
-        findings(found),
+        findings(found.findings),
+        checks(found),
     ]
     blocks += [held_back(quarantine)] if quarantine else []
     last = ask.project.books.rounds.last()
@@ -183,7 +190,7 @@ def coverage(ask: Ask) -> list[Block]:
             },
             lead=ask.ledger(),
         )
-        for n, table in enumerate(report_sheet(made).tables)
+        for n, table in enumerate(report_sheet(made).tables[: len(made.sections)])
     ]
 
 
@@ -216,10 +223,23 @@ def bills(ask: Ask) -> list[Block]:
     return [Rows(Table(columns, rows), heading, links, tones=tones)]
 
 
-def findings(found: Health) -> Rows:
+def first_findings(ask: Ask) -> tuple[JudgedFinding, ...]:
+    """Before anything is posted: of the month that would be."""
+    month = newest_period(ask.project)
+    return ask.desk.kept(("findings", month), lambda: findings_now(ask.project, month))
+
+
+def findings(found: Sequence[JudgedFinding]) -> Rows:
+    """The list that every face shows."""
+    tones: list[Tone] = ["bad" if one.stops else "" if one.acceptance else "warn" for one in found]
+    table = Table(COLUMNS, finding_rows(found))
+    return Rows(table, HEADING, tones=tones, empty="Every row of the month was taken as it is.")
+
+
+def checks(found: Health) -> Rows:
     columns = tuple(Column(name, name) for name in ("what", "status", "text", "fix"))
-    rows = tuple((one.what, one.status, one.text, one.fix) for one in found.findings)
-    return Rows(Table(columns, rows), "What else was found", tones=[TONES[one.status] for one in found.findings])
+    rows = tuple((one.what, one.status, one.text, one.fix) for one in found.checks)
+    return Rows(Table(columns, rows), "What else was found", tones=[TONES[one.status] for one in found.checks])
 
 
 def last_round(last: Round) -> Rows:

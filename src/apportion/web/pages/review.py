@@ -5,7 +5,7 @@ from dataclasses import replace
 from apportion.model.rows import UNALLOCATED
 from apportion.render.review import evidence, index, spec
 from apportion.render.sheet import Table
-from apportion.reports.review.finding import Finding
+from apportion.reports.review.finding import Pattern
 from apportion.reports.review.profile import COLUMNS as PROFILE
 from apportion.reports.review.review import Drafted, Review
 from apportion.verbs.draft import policy_text
@@ -46,7 +46,7 @@ def overview(ask: Ask, made: Review) -> Rows:
     return Rows(Table(columns, rows), "Findings", {"amount": [lead(ask, one.finding) for one in made.found]})
 
 
-def lead(ask: Ask, found: Finding) -> str:
+def lead(ask: Ask, found: Pattern) -> str:
     """To the postings that its amount is the sum of; else to where such money is told."""
     if found.where:
         return ask.ledger(*found.where)
@@ -68,7 +68,7 @@ def told(ask: Ask, place: int, one: Drafted) -> list[Block]:
     return blocks
 
 
-def links(ask: Ask, found: Finding) -> dict[str, list[str]]:
+def links(ask: Ask, found: Pattern) -> dict[str, list[str]]:
     """Owners lead to their own postings."""
     names = [str(row[0]) for row in found.rows]
     if found.kind == "dominant":
@@ -76,7 +76,7 @@ def links(ask: Ask, found: Finding) -> dict[str, list[str]]:
     return {}
 
 
-def lacks_team(found: Finding) -> bool:
+def lacks_team(found: Pattern) -> bool:
     return bool(found.edit and found.edit.owner and not found.edit.owner[2])
 
 

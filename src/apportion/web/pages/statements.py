@@ -20,7 +20,8 @@ from apportion.render.statement.preview import TITLE
 from apportion.reports.groups import NOBODY
 from apportion.reports.report import Column
 from apportion.reports.statement.build import SUMMARY
-from apportion.reports.statement.shape import DRIVERS, LEVELS, Statement, by_name, money
+from apportion.reports.statement.shape import DRIVERS, LEVELS, Statement, money
+from apportion.reports.statement.told import told
 from apportion.reports.words import digits
 from apportion.verbs.settings import nearest
 from apportion.verbs.statement import BILLED, Wanted
@@ -150,7 +151,7 @@ def statement(ask: Ask, period: str, owner: str) -> Page:
         tuple(blocks),
         command=f"apportion statement {owner} --period {period}{flag}",
         crumbs=(Link("Statements", ask.link("/statements", period=period, level=None if level == BILLED else level)),),
-        about={"statements": [by_name(one) for one in found]},
+        about={"statements": [told(one) for one in found]},
         notes=tuple(f"{name} {value}" for name, value in printed.footer),
         timeless=True,
     )

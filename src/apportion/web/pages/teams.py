@@ -45,7 +45,9 @@ MOVED = {
     "policy": "policy",
     "overhead": "overhead",
     "adjustments": "credits, adjustments",
+    "late": "late lines",
     "corrections": "corrections",
+    "reclasses": "moved between owners",
     "other": "other",
 }
 

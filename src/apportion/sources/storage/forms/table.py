@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 
 from apportion.errors import InputError, Problem
+from apportion.sources.cells.clock_changes import clock_change
 from apportion.sources.cells.instants import instants
 from apportion.sources.cells.text import text
 from apportion.sources.files.paths import InputFile
@@ -33,7 +34,13 @@ def parse_table(file: InputFile, said: Said, columns: dict[str, str], zone: Zone
     said.problems += [Problem(bad.where, "malformed-row", bad.message) for bad in sheet.bad_rows]
     cells = {name: text(joined(sheet.table, columns.get(name, name))) for name in COLUMNS
              if columns.get(name, name) in sheet.table.column_names}  # fmt: skip
-    times = instants(cells["time"], zone).values.to_pylist() if "time" in cells else [None] * sheet.table.num_rows
+    times: list[int | None] = [None] * sheet.table.num_rows
+    if "time" in cells:
+        parsed = instants(cells["time"], zone)
+        times = parsed.values.to_pylist()
+        said.problems += [
+            clock_change(sheet.where(row), cells["time"][row].as_py(), code) for row, code in parsed.clock_changes
+        ]
     rows = {name: values.to_pylist() for name, values in cells.items()}
     found: dict[int | None, dict[tuple[str, str], list[Level]]] = {}
     for row, at_s in enumerate(times):

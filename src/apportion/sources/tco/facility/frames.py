@@ -14,6 +14,7 @@ import pyarrow as pa
 from apportion.errors import InputError
 from apportion.model.delivery import FileDigest
 from apportion.model.times import Interval, Period, instant_text
+from apportion.sources.cells.clock_changes import TOLD
 from apportion.sources.cells.instants import instants
 from apportion.sources.cells.money import money
 from apportion.sources.cells.text import shown, text
@@ -66,7 +67,11 @@ class Frame:
 
     def seconds(self, name: str, zone: ZoneInfo) -> list[int]:
         cells = self.cells(name)
-        found: list[int | None] = instants(cells, zone).values.to_pylist()
+        parsed = instants(cells, zone)
+        for row, code in parsed.clock_changes:
+            message = f"{shown(name, cells, row)} {TOLD[code].partition(':')[0]}"
+            raise self.refuse(row, code, message, "write it with its offset: 2026-10-25T02:30:00+02:00")
+        found: list[int | None] = parsed.values.to_pylist()
         if None in found:
             row = found.index(None)
             message = f"{shown(name, cells, row)} is not a time"
