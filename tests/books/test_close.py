@@ -10,8 +10,8 @@ from apportion.books import record
 from apportion.books.database import writing
 from apportion.books.open import Books
 from apportion.books.shapes import Close
-from apportion.engine.minor import minor_units
 from apportion.errors import BooksError, InvariantError
+from apportion.model.minor import minor_units
 from apportion.model.rows import MINOR
 from tests.books.rows import run
 from tests.books.test_kinds import CLOSED, OPEN, correction

@@ -15,7 +15,7 @@ from apportion.books.database import connect, reading, writing
 from apportion.books.evolve import current_schema, evolve_record, known_migrations, schema_of
 from apportion.books.locks import Locks
 from apportion.books.open import Books
-from apportion.books.steps import Columns, Guards, Tables, View
+from apportion.books.steps import Columns, Fill, Guards, Tables, View
 from apportion.errors import BooksError, InvariantError
 from tests import processes
 from tests.books import versions
@@ -88,7 +88,7 @@ def test_every_number_says_why_and_adds_only() -> None:
         file = import_module(f"{migrations.__name__}.{migration.file}")
         assert (file.__doc__ or "").rstrip().endswith("."), migration.file
         for step in migration.steps:
-            assert isinstance(step, Tables | Columns | Guards | View), migration.file
+            assert isinstance(step, Tables | Columns | Fill | Guards | View), migration.file
             if isinstance(step, Columns):
                 columns = [step.table.columns[name] for name in step.names]
                 assert all(column.nullable or column.server_default is not None for column in columns), migration.file

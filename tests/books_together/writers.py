@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apportion
 from apportion.books.open import Books, open_books
 from apportion.books.shapes import CORRECTION, Close, Document
-from apportion.engine.minor import minor_units
 from apportion.errors import BooksError
+from apportion.model.minor import minor_units
 from apportion.model.times import Interval
 from apportion.render.statement.batch import render_all
 from apportion.verbs.adjust import Wish

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import apportion
-from apportion.engine.minor import minor_units
 from apportion.errors import ProjectError
+from apportion.model.minor import minor_units
 from apportion.model.rows import POSTING_KEY, POSTINGS, REASONS
 from apportion.reports.groups import DIMENSIONS, chosen, narrowed
 from apportion.reports.groups import names as named

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from apportion.engine.minor import minor_units
 from apportion.model.currencies import MINOR_DIGITS
+from apportion.model.minor import minor_units
 from apportion.model.rows import MINOR, MINOR_KEY, POSTINGS
 
 TREE = ("bill", "currency", "cost_centre", "department", "team", "project", "user")

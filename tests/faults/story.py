@@ -20,8 +20,8 @@ from pathlib import Path
 import apportion
 from apportion.books.open import Books, open_books
 from apportion.books.shapes import CORRECTION, CREDIT, OPEN, Close, Document
-from apportion.engine.minor import minor_units
 from apportion.errors import BooksError
+from apportion.model.minor import minor_units
 from apportion.model.rows import BILL_DAYS
 from apportion.model.times import Interval
 from apportion.render.statement.batch import render_all

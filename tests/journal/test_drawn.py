@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apportion.engine.minor import APART
 from apportion.errors import InvariantError
+from apportion.model.minor import APART
 from apportion.model.rows import POSTINGS
 from apportion.model.times import Period
 from apportion.policy.document import Policy

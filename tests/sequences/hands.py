@@ -13,8 +13,8 @@ import pyarrow as pa
 import apportion
 from apportion.books.open import Books
 from apportion.books.shapes import CORRECTION, PLAN, Close, Run
-from apportion.engine.minor import minor_units
 from apportion.engine.plan import RULES
+from apportion.model.minor import minor_units
 from apportion.model.rows import BILL_DAYS, POSTINGS
 from apportion.model.times import Interval
 from apportion.verbs.lower import lower

@@ -11,8 +11,8 @@ import pytest
 
 import apportion
 from apportion.books.shapes import PLAN, Close
-from apportion.engine.minor import minor_units
 from apportion.errors import BooksError
+from apportion.model.minor import minor_units
 from tests.sequences.hands import POLICY, ByVerbs, OnBooks, bill_days, decided, postings
 from tests.sequences.judging import Judge, in_minor
 from tests.sequences.model import EXACT, MONTHS, Model, whole

@@ -261,6 +261,11 @@ class Books:
         with spoken(), reading(self.engine) as connection:
             return self.months.get(connection, None if period is None else str(period), kinds, as_of_s)
 
+    def minor(self, period: str, as_of_s: int | None = None) -> pa.Table:
+        """What a period comes to in whole minor units, now or at a second: every figure that is not of a day is a sum of these."""
+        with spoken(), reading(self.engine) as connection:
+            return self.months.minor(connection, str(period), as_of_s)
+
     def booked(self, period: str) -> Iterator[pa.Table]:
         """What a period holds, a day at a time, with the kind of its runs and the closed period that they are about; all of one moment."""
         with spoken(), reading(self.engine) as connection:

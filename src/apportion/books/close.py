@@ -29,6 +29,7 @@ from apportion.books.documents import (
 )
 from apportion.books.hooks import News, tell
 from apportion.books.ledger import link_number
+from apportion.books.minor import merge_minor, store_minor
 from apportion.books.names import Names, shown
 from apportion.books.post import is_closed, moved, posted_rows, run_row
 from apportion.books.shapes import CLOSE, Closed, Damage, Kept, Run
@@ -36,7 +37,7 @@ from apportion.books.shapes import Close as Closing
 from apportion.errors import BooksError, require_equal
 from apportion.model.currencies import grains_per_minor
 from apportion.model.money import half_even, plain, to_decimal, to_grains
-from apportion.model.rows import BILL_DAYS, MINOR, MINOR_KEY, POSTINGS
+from apportion.model.rows import BILL_DAYS, MINOR, POSTINGS
 
 BILL = slice(POSTINGS.names.index("bill"), POSTINGS.names.index("currency") + 1)
 
@@ -44,7 +45,7 @@ BILL = slice(POSTINGS.names.index("bill"), POSTINGS.names.index("currency") + 1)
 def close(evidence: Evidence, names: Names, closing: Closing) -> Closed:
     """The same close again changes nothing; another one of a closed period is refused."""
     rows, known = names.hidden(closing.minor.select(MINOR.names).cast(MINOR))
-    minor = merged(rows)
+    minor = merge_minor(rows)
     documents, users = hidden(closing.documents, names, known)
     checks = {**closing.checks, **({CHECK: told_beside(closing.beside)} if closing.beside else {})}
     closing = replace(closing, documents=documents, checks=checks)
@@ -69,6 +70,7 @@ def close(evidence: Evidence, names: Names, closing: Closing) -> Closed:
         connection.execute(delete(record.periods).where(record.periods.c.period == closing.period))
         connection.execute(insert(record.periods).values(period=closing.period, status="closed"))
         note(connection, "run", told(row), closing.why)
+        store_minor(connection, closing.period, minor)
         for news in (closed_news(closing, minor, row["head_after"]), *statement_news(closing)):
             tell(connection, news)
     found = read_close(evidence, closing.period)
@@ -118,13 +120,6 @@ def statement_news(closing: Closing) -> Iterator[News]:
 
 def in_units(minor: int, currency: str) -> str:
     return plain(to_decimal(minor * grains_per_minor(currency)))
-
-
-def merged(minor: pa.Table) -> pa.Table:
-    """A user whose name is erased in one month and not in the other has one row for what is of both."""
-    key = list(MINOR_KEY)
-    sums = minor.group_by(key).aggregate([("amount", "sum")]).rename_columns(MINOR.names).cast(MINOR)
-    return sums.sort_by([(name, "ascending") for name in key])
 
 
 def closed_before(connection: Connection, closing: Closing, minor: pa.Table) -> Closed:

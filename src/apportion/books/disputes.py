@@ -14,6 +14,7 @@ from apportion.books.audit import note, user
 from apportion.books.catalog import Evidence
 from apportion.books.chain import canonical
 from apportion.books.database import writing
+from apportion.books.minor import keep_minor
 from apportion.books.names import Names
 from apportion.books.shapes import OPEN, Damage, Dispute, DisputeNote, Posted, Run, Transfer
 from apportion.books.transfers import post_transfer
@@ -55,6 +56,8 @@ def settle(
     with writing(evidence.engine) as connection:
         refuse_settled(read_dispute(connection, number))
         posted = post_transfer(connection, names, *made) if made else None
+        if made:
+            keep_minor(connection, made[1].period)
         add(connection, number, replace(end, run_id=posted.run_id if posted else ""))
         return read_dispute(connection, number), posted
 

@@ -8,8 +8,11 @@ from sqlalchemy import Connection, func, select
 
 from apportion.books import record
 from apportion.books.ledger import CONTRA, added_runs, read_posted, read_rows, summed
+from apportion.books.minor import read_minor
 from apportion.books.recent import Recent
 from apportion.model.rows import POSTINGS
+
+MINOR = "minor units"
 
 
 class Which(NamedTuple):
@@ -42,6 +45,11 @@ class Months:
                 else summed(pa.concat_tables([known, rows_of(connection, period, runs[len(before) :])]))
             ),
         )
+
+    def minor(self, connection: Connection, period: str, as_of_s: int | None) -> pa.Table:
+        """In whole minor units."""
+        key = (MINOR, period, added_runs(connection, period, (), as_of_s), names_standing(connection))
+        return self.kept.get(key, lambda: read_minor(connection, period, as_of_s))
 
 
 def rows_of(connection: Connection, period: str | None, runs: Sequence[str]) -> pa.Table:

@@ -27,6 +27,7 @@ from apportion.books.content import (
 from apportion.books.database import insert_rows, reading, writing
 from apportion.books.ledger import CONTRA, link_number, of_kind, read_head
 from apportion.books.locks import Locks
+from apportion.books.minor import keep_minor
 from apportion.books.names import Names
 from apportion.books.publish import publish, published
 from apportion.books.shapes import COMPUTED, CORRECTION, PLAN, Posted, Run
@@ -62,7 +63,9 @@ def post(evidence: Evidence, locks: Locks, names: Names, run: Run, then: Then | 
             publish(connection, commits, run.run_id)
             names.learn(connection, run.about or run.period, users)
             posted = append(connection, content)
-            return then(connection, posted) if then else posted
+            done = then(connection, posted) if then else posted
+            keep_minor(connection, run.period)
+            return done
 
 
 def known_run(connection: Connection, content: Content, run: Run) -> Posted | None:

@@ -22,7 +22,7 @@ from sqlalchemy.schema import ExecutableDDLElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from apportion.model.money import DIGITS, PLACES, plain
-from apportion.model.rows import POSTING_KEY
+from apportion.model.rows import MINOR_KEY, POSTING_KEY
 
 
 class Exact(TypeDecorator[Decimal]):
@@ -96,6 +96,11 @@ closes = Table(
     text("period", key=True), Column("run_id", Text, nullable=False, unique=True), text("checks"),
     Column("minor", LargeBinary, nullable=False),
 )  # fmt: skip
+minor_units = Table(  # what each period comes to: made anew by each of its runs, frozen by its close
+    "minor_units", record,
+    text("period"), *(text(name) for name in MINOR_KEY), whole("amount"), Index("minor_units_period", "period"),
+)  # fmt: skip
+minor_heads = Table("minor_heads", record, text("period", key=True), text("head"))  # the ledger's when they were made
 documents = Table(
     "documents", record,
     text("period", key=True), text("level", key=True), text("owner", key=True), text("currency", key=True),

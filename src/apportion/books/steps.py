@@ -6,6 +6,7 @@ How a table or a column looks is said in `record.py` alone. A step leaves what i
 copy and earlier books take the same steps and end alike.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +42,16 @@ class Columns:
             if name not in known:
                 column = CreateColumn(self.table.columns[name]).compile(dialect=connection.dialect)
                 connection.execute(text(f"ALTER TABLE {self.table.name} ADD COLUMN {column}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Rows of a new table, made of what earlier books hold."""
+
+    rows: Callable[[Connection], None]
+
+    def take(self, connection: Connection) -> None:
+        self.rows(connection)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from apportion.books.content import content_of
 from apportion.books.database import writing
 from apportion.books.ledger import link_number
 from apportion.books.locks import Locks
+from apportion.books.minor import keep_minor
 from apportion.books.names import Names
 from apportion.books.post import append, check_unmoved, known_run, post
 from apportion.books.shapes import TRANSFERS, Damage, Following, Posted, Run, Transfer
@@ -34,7 +35,9 @@ SINCE = ("extent", "bill", "pool", "follows")  # those of books made before say 
 
 def transfer(evidence: Evidence, names: Names, made: Transfer, run: Run) -> Posted:
     with writing(evidence.engine) as connection:
-        return post_transfer(connection, names, made, run)
+        posted = post_transfer(connection, names, made, run)
+        keep_minor(connection, run.period)
+        return posted
 
 
 def post_transfer(connection: Connection, names: Names, made: Transfer, run: Run) -> Posted:

@@ -13,6 +13,7 @@ from apportion.books.catalog import Evidence
 from apportion.books.close import check_closes
 from apportion.books.database import reading
 from apportion.books.disputes import check_disputes
+from apportion.books.minor import check_minor
 from apportion.books.names import Names, check_names
 from apportion.books.pledges import check_pledges
 from apportion.books.shapes import Damage
@@ -37,6 +38,7 @@ def findings(evidence: Evidence, names: Names, head: str | None) -> Generator[Da
         lambda connection: check_chain(connection, head),
         check_bills,
         check_closes,
+        check_minor,
         check_transfers,
         check_disputes,
         check_budgets,

@@ -9,10 +9,10 @@ from decimal import Decimal
 import pyarrow as pa
 
 from apportion.engine.lines import Bill
-from apportion.engine.rounding import Leaf
 from apportion.model.money import from_nanos, to_decimal, total_of
 from apportion.model.rows import BILL_DAYS, POSTING_KEY, POSTINGS, RESIDUAL
 from apportion.model.times import Period
+from apportion.model.tree import Leaf
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from itertools import groupby
 
 from apportion.engine.account import Account
 from apportion.engine.bearers import Bearers
-from apportion.model.money import GRAINS_PER_NANO, round_children
+from apportion.model.money import GRAINS_PER_NANO
+from apportion.model.tree import Leaf, descend
 
-Leaf = tuple[str, ...]  # bill, component, pool, day, reason, cause, cost centre, department, team, project, user
 ROOT = 2  # bill and component
 
 
@@ -38,18 +38,3 @@ def round_tree(exact: Mapping[Leaf, int]) -> tuple[dict[Leaf, int], dict[tuple[s
         dust[root[0], root[1]] = total - whole * GRAINS_PER_NANO
         descend(items, ROOT, whole, GRAINS_PER_NANO, nanos)
     return nanos, dust
-
-
-def descend(items: list[tuple[Leaf, int]], level: int, total: int, unit: int, given: dict[Leaf, int]) -> None:
-    """Give `total` whole units to the children of one node; `items` are in the order of their leaves."""
-    if len(items) == 1:
-        given[items[0][0]] = total
-        return
-    children = [list(group) for _, group in groupby(items, key=lambda item: item[0][level])]
-    if len(children) == 1:
-        descend(children[0], level + 1, total, unit, given)
-        return
-    exact = [sum(grains for _, grains in child) for child in children]
-    names = [child[0][0][level] for child in children]
-    for child, share in zip(children, round_children(total, exact, unit, names), strict=True):
-        descend(child, level + 1, share, unit, given)

@@ -162,7 +162,7 @@ BILL_DAYS = table(  # what the postings of a day must add up to; over the days, 
     ("bill", TEXT), ("currency", TEXT), ("component", TEXT), ("day", pa.date32()), ("amount", MONEY),
 )  # fmt: skip
 
-# What a closed period comes to in whole minor units: its postings without their days, apportioned once, from the bill down to the last column.
+# What a period comes to in whole minor units: its postings without their days, apportioned once, from the bill down to the last column.
 MINOR_KEY = (
     "bill",
     "currency",
@@ -177,6 +177,11 @@ MINOR_KEY = (
     "cause",
 )
 MINOR = table(*((name, TEXT) for name in MINOR_KEY), ("amount", pa.int64()))
+# Postings as reports read them: a row of no day is what whole minor units add to the others of its key, or take from them.
+RECORDED = table(
+    *((name, pa.date32(), True) if name == "day" else (name, TEXT) for name in POSTING_KEY),
+    ("amount", MONEY),
+)
 
 IDLE, UNALLOCATED, RESIDUAL = "_idle", "_unallocated", "_residual"
 SYSTEM_OWNERS = (IDLE, UNALLOCATED, RESIDUAL)

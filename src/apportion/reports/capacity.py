@@ -18,7 +18,7 @@ from apportion.model.rows import IDLE
 from apportion.reports.groups import NOBODY
 from apportion.reports.held import places
 from apportion.reports.report import Cell, Column, Record, Report, Section
-from apportion.reports.sums import ZERO, by_currency, grouped, share_of, summed, total
+from apportion.reports.sums import ZERO, by_currency, grouped, share_of, summed, total, whole_below
 from apportion.reports.words import counted, hours, percent, price_digits, shown
 
 TAKEN = ("used", "unmeasured", "held")
@@ -102,7 +102,8 @@ def pool(record: Record, measures: Sequence[Measured], name: str, by: str = "day
         if is_money(currency):
             rows = [row for one in measures for row in _rows(one, currency, by)]
             rows = _with_amounts(rows, posted) if by == "day" else rows
-            sections.append(_section(currency, summed(posted), columns, rows))
+            made = _section(currency, summed(posted), columns, rows)
+            sections.append(whole_below(made, columns, posted) if by == "day" else made)
     notes = [NO_CAPACITY] if any(one.stretches and not one.is_stated and one.unit for one in measures) else []
     notes += [UNMEASURED] if any(one.hours("unmeasured") for one in measures) else []
     return Report(

@@ -50,6 +50,13 @@ def equations(posted: pa.Table, bills: Iterable[tuple[str, str, Decimal]]) -> tu
     return tuple(made)
 
 
+def whole_equations(exact: Iterable[Equation], rounded: pa.Table) -> tuple[Equation, ...]:
+    """The same of the month in whole minor units, once the exact ones were found to hold."""
+    require_equal("equations that do not hold", [], [one.bill for one in exact if not one.holds])
+    sums = grouped(rounded, ("bill", "currency"))
+    return equations(rounded, ((bill, currency, amount) for (bill, currency), amount in sums.items()))
+
+
 def by_currency(parts: Iterable[Equation]) -> tuple[Equation, ...]:
     """The equations of each currency, added up."""
     kept: dict[str, list[Equation]] = {}

@@ -8,11 +8,15 @@ from apportion.model.rows import MONEY, POSTING_KEY, TEXT, table
 from apportion.reports.sums import KINDS
 
 KEY = tuple(name for name in POSTING_KEY if name != "user")
-FLAT = table(*((name, pa.date32() if name == "day" else TEXT) for name in KEY), ("owner_kind", TEXT), ("amount", MONEY))
+FLAT = table(
+    *((name, pa.date32(), True) if name == "day" else (name, TEXT) for name in KEY),
+    ("owner_kind", TEXT),
+    ("amount", MONEY),
+)
 
 
 def flat(posted: pa.Table) -> pa.Table:
-    """Sorted by its columns. What comes to zero stays: it was posted."""
+    """Sorted by its columns. What comes to zero stays: it was posted. Rows of no day round the month to whole minor units."""
     sums = summed(posted, list(KEY), ["amount"]).sort_by([(name, "ascending") for name in KEY])
     teams = pc.index_in(sums["team"], value_set=pa.array(KINDS, TEXT))
     kinds = pc.fill_null(pa.array(KINDS.values(), TEXT).take(teams), "team")

@@ -73,7 +73,10 @@ class Report(Result):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a report reads: the posted table of some periods (schema POSTINGS), where the ledger stood, and the charges behind the postings."""
+    """What a report reads: the postings of some periods in whole minor units (schema RECORDED), where the ledger stood, and the charges behind them.
+
+    Of what is not posted, such as the running month, `posted` is as exact as it was estimated.
+    """
 
     period: str
     posted: pa.Table

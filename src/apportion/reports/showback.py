@@ -10,7 +10,7 @@ from apportion.model.rows import REASONS
 from apportion.reports.groups import DIMENSIONS, OWNERS, first_column, name_of, system_rank
 from apportion.reports.held import beside
 from apportion.reports.report import Cell, Column, Record, Report
-from apportion.reports.sums import ZERO, by_currency, grouped, section, share_of, side_of, summed, total
+from apportion.reports.sums import ZERO, by_currency, grouped, section, share_of, side_of, summed, total, whole_below
 from apportion.reports.words import counted, of_bill, percent, shown
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def showback(record: Record, by: str = "team") -> Report:
     columns = _columns(by)
     sections = tuple(
-        section(currency, summed(posted), columns, _rows(posted, by)) for currency, posted in by_currency(record.posted)
+        whole_below(section(currency, summed(posted), columns, _rows(posted, by)), columns, posted)
+        for currency, posted in by_currency(record.posted)
     )
     return Report(
         "showback",

@@ -4,17 +4,19 @@ Python's decimals round at 28 digits unless told otherwise and a posting may hav
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.money import to_decimal, to_grains
-from apportion.model.rows import IDLE, RESIDUAL, UNALLOCATED
+from apportion.model.rows import IDLE, REASONS, RESIDUAL, UNALLOCATED
 from apportion.reports.report import Cell, Column, Section
 
 KINDS = {IDLE: "idle", UNALLOCATED: "unallocated", RESIDUAL: "residual"}
 SIDES = ("owners", "idle", "unallocated", "residual")  # the right-hand side of the equation, in its order
+DAYS = "Days are rounded each by itself: they need not add up to the cent."
 SHARE_PLACES = Decimal("0.000001")
 ZERO = Decimal(0)
 
@@ -42,9 +44,10 @@ def side_of(team: str) -> str:
 
 
 def grouped(posted: pa.Table, keys: Sequence[str]) -> dict[tuple[str, ...], Decimal]:
-    """Amount per key, sorted by key; days become ISO text."""
+    """Amount per key, sorted by key; days become ISO text. Days are told exactly: what rounds a month is of none of them."""
     table = posted.select([*keys, "amount"])
     if "day" in keys:
+        table = table.filter(pc.is_valid(table["day"]))
         table = table.set_column(table.schema.get_field_index("day"), "day", pc.cast(table["day"], pa.string()))
     summed = table.group_by(list(keys)).aggregate([("amount", "sum")])
     columns = [summed[key].to_pylist() for key in keys]
@@ -69,6 +72,22 @@ def section(currency: str, bill: Decimal, columns: Sequence[Column], rows: Seque
         bill,
         lines,
         tuple(_foot(column, [line[i] for line in lines], bill) for i, column in enumerate(columns)),
+    )
+
+
+def whole_below(made: Section, columns: Sequence[Column], posted: pa.Table) -> Section:
+    """Rows that are days are rounded each by itself; below them stands what the month comes to."""
+    names = [column.name for column in columns]
+    sums: dict[str, list[Decimal]] = {"amount": [summed(posted)]}
+    for (team, reason), amount in grouped(posted, ("team", "reason")).items():
+        sums.setdefault(side_of(team) if set(SIDES) <= set(names) else reason, []).append(amount)
+    whole = [
+        name in (*sums, *SIDES, *REASONS) and column.kind == "money"
+        for name, column in zip(names, columns, strict=True)
+    ]
+    cells = zip(names, whole, made.totals, strict=True)
+    return replace(
+        made, totals=tuple(total(sums.get(name, [])) if is_whole else cell for name, is_whole, cell in cells)
     )
 
 

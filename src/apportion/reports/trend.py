@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from apportion.model.currencies import is_money
 from apportion.reports.held import charges_in
 from apportion.reports.report import Cell, Column, Record, Report, Section
-from apportion.reports.sums import SIDES, ZERO, by_currency, grouped, less, section, side_of, summed, total
+from apportion.reports.sums import SIDES, ZERO, by_currency, grouped, less, section, side_of, summed, total, whole_below
 from apportion.reports.words import counted, shown
 
 STEPS = {"day": "day", "month": "period"}
@@ -31,9 +31,9 @@ def trend(record: Record, by: str = "day", owner: str = "") -> Report:
     sentences = []
     for currency, part in by_currency(posted):
         rows = _rows(part, by, _wastes(record, part, by, owner))
-        made = section(currency, summed(part), columns, rows)
+        made = whole_below(section(currency, summed(part), columns, rows), columns, part)
         sections.append(_without_change_total(made, columns))
-        sentences.append(_sentence(rows, by, currency, owner))
+        sentences.append(_sentence(rows, by, shown(summed(part), currency), currency, owner))
     title = " ".join(sentences) or f"Nothing is posted for {owner + ' in ' if owner else ''}{record.period}."
     return Report(
         "trend",
@@ -76,15 +76,14 @@ def _without_change_total(made: Section, columns: tuple[Column, ...]) -> Section
     return replace(made, totals=totals)
 
 
-def _sentence(rows: list[dict[str, Cell]], by: str, currency: str, owner: str) -> str:
+def _sentence(rows: list[dict[str, Cell]], by: str, whole: str, currency: str, owner: str) -> str:
     amounts = {str(row[by]): row["amount"] for row in rows}
     highest = max(amounts, key=lambda step: (_money(amounts[step]), step))
-    whole = total(_money(amount) for amount in amounts.values())
     owes, all_of_them = (
         ("owes", "The bills come to") if is_money(currency) else ("stands for", "Together they stand for")
     )
     who = f"{owner} {owes}" if owner else all_of_them
-    return f"{who} {shown(whole, currency)} over {counted(len(rows), by)}; the highest is {highest} with {shown(_money(amounts[highest]), currency)}."
+    return f"{who} {whole} over {counted(len(rows), by)}; the highest is {highest} with {shown(_money(amounts[highest]), currency)}."
 
 
 def _money(cell: Cell) -> Decimal:

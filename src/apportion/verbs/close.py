@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apportion.books.shapes import PLAN, Beside, Close, Closed, StoredRun
-from apportion.engine.minor import minor_units
 from apportion.errors import BooksError
 from apportion.model.findings import JudgedFinding
 from apportion.model.result import Result
@@ -65,7 +64,7 @@ def close(project: Project, period: Period | str, override: str = "", step: Step
     refuse_standing(findings, period, "close")
     enrol(project)
     step(f"closing {period}", 0, 0)
-    minor = minor_units(project.books.posted(str(period)))
+    minor = project.books.minor(str(period))
     beside = upcoming(project, period)
     closing = Close(
         period=str(period),

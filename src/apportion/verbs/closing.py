@@ -23,6 +23,7 @@ from apportion.reports.report import Cell, Report
 from apportion.reports.sums import grouped, share_of, total
 from apportion.reports.words import counted, percent, shown
 from apportion.verbs.agreement import policy_for
+from apportion.verbs.minor_units import read_posted
 from apportion.verbs.months import closable_from
 from apportion.verbs.plan import Computed, beside_record, compute
 from apportion.verbs.preview import NO_BILL, trouble_in, upcoming
@@ -54,9 +55,9 @@ def looks(
     yield in_order(project, period)
     yield found_nothing(findings, period)
     yield from evidenced(project, policy, period, step)
-    mine = project.books.posted(str(period))
+    mine = read_posted(project, period)
     yield from owned(mine, rules, period)
-    yield changed(mine, project.books.posted(str(period.previous)), rules)
+    yield changed(mine, read_posted(project, period.previous), rules)
     yield undisputed(project, period, rules)
     yield from announced(project, period, step)
 

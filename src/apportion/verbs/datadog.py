@@ -20,7 +20,6 @@ from apportion.verbs.datadog_calls import Calls, File, calling, provider_of
 from apportion.verbs.live import live
 from apportion.verbs.periods import as_period, today
 from apportion.verbs.project import Project
-from apportion.verbs.report import read_record
 from apportion.verbs.steps import Step, silent
 
 AT_ONCE = 5000  # items of one file
@@ -90,7 +89,7 @@ def export_datadog(
 
 def push_of(project: Project, period: Period, until: date) -> Push:
     provider = provider_of(project)
-    made = costs(flat(read_record(project, [period]).posted), provider, until)
+    made = costs(flat(project.books.posted(str(period))), provider, until)
     starts = range(0, len(made.items), AT_ONCE)
     parts = {f"{n}-of-{len(starts)}": made.items[start : start + AT_ONCE] for n, start in enumerate(starts, 1)}
     return Push(project.settings.name, period, provider, made, parts)

@@ -13,7 +13,7 @@ from apportion.policy.aloud import read_aloud
 from apportion.render.excel.workbook import Leaf, Workbook, check_size, render
 from apportion.render.sheet import Sheet, Table, report_sheet
 from apportion.reports.changes import Change, changes
-from apportion.reports.equation import Equation, equations
+from apportion.reports.equation import Equation, equations, whole_equations
 from apportion.reports.flat import flat
 from apportion.reports.idle import idle
 from apportion.reports.report import Cell, Column, Record, Report
@@ -23,6 +23,7 @@ from apportion.reports.words import shown
 from apportion.verbs.agreement import basis_of, policy_of_version
 from apportion.verbs.billed import billed
 from apportion.verbs.files import put
+from apportion.verbs.minor_units import read_posted
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 from apportion.verbs.report import carriers, policies_posted, posted_periods, read_record
@@ -89,7 +90,10 @@ def workbook(project: Project, period: Period, step: Step = silent) -> Workbook:
         data = flat(record.posted)
         check_size(len(data))
         agreed = policies_posted(project, [period])
-        sums = equations(record.posted, ((one.bill, one.currency, one.says) for one in billed(project, period)))
+        exact = equations(
+            project.books.posted(str(period)), ((one.bill, one.currency, one.says) for one in billed(project, period))
+        )
+        sums = whole_equations(exact, record.posted)
         teams = showback(record)
         leaves = (
             Leaf("Summary", summary(teams, sums), drawn=True),
@@ -140,7 +144,7 @@ def changed(project: Project, period: Period, record: Record) -> Sheet:
     before = period.previous
     if str(before) not in posted_periods(project):
         return Sheet(f"Nothing is posted for {before}: there is nothing to compare {period} with.")
-    made = changes(project.books.posted(str(before)), record.posted)
+    made = changes(read_posted(project, before), record.posted)
     tables, sentences = [], []
     for currency in sorted({one.currency for one in made}):
         own = [one for one in made if one.currency == currency]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from apportion.books.shapes import CLOSE, PLAN, Closed
-from apportion.engine.minor import apart
 from apportion.errors import BooksError, InputError
+from apportion.model.minor import apart
 from apportion.model.result import Result
 from apportion.model.times import Period
 from apportion.policy.accounts import Charge, clearing_of, place_of

@@ -18,6 +18,7 @@ from apportion.reports.report import Column
 from apportion.reports.sums import grouped
 from apportion.reports.words import counted, shown
 from apportion.verbs.agreement import policy_for
+from apportion.verbs.minor_units import read_posted
 from apportion.verbs.project import Project
 
 OPEN, IN_REVIEW, CLOSED = "open", "in review", "closed"
@@ -57,7 +58,7 @@ def every(project: Project) -> Iterator[Month]:
         policy = policy_for(project, period)
         status, day = standing(policy, period, own)
         closed = project.books.closed(text)
-        posted = grouped(project.books.posted(text), ("currency",))
+        posted = grouped(read_posted(project, text), ("currency",))
         yield Month(
             period=text,
             status=status,

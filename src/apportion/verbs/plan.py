@@ -24,7 +24,7 @@ from apportion.policy.document import Policy
 from apportion.render.findings import findings_tables
 from apportion.render.sheet import Sheet, Table, sheet_of
 from apportion.reports.changes import Change, changes, tally
-from apportion.reports.equation import Equation, by_currency, equations
+from apportion.reports.equation import Equation, by_currency, equations, whole_equations
 from apportion.reports.findings import findings_value
 from apportion.reports.report import Column
 from apportion.reports.sums import grouped
@@ -36,6 +36,7 @@ from apportion.verbs.decisions import Follow, basis_from, follow, has_decisions
 from apportion.verbs.difference import add_postings, difference
 from apportion.verbs.engines import backend_of
 from apportion.verbs.findings import KEPT, findings_kept, month_findings, problems_noted
+from apportion.verbs.minor_units import round_planned
 from apportion.verbs.plan_notes import bound_notes, burst_notes
 from apportion.verbs.project import Project
 from apportion.verbs.rules import earlier_rules
@@ -256,7 +257,8 @@ def beside_record(project: Project, policy: Policy, made: Plan, head: str, posti
     """`postings`: what the month would come to, where that is known."""
     period = str(made.period)
     postings = come_to(project, made, policy) if postings is None else postings
-    rows = changes(project.books.believed(period), postings)
+    rounded = round_planned(project, made.period, postings)
+    rows = changes(round_planned(project, made.period, project.books.believed(period)), rounded)
     versions = [run.policy_version for run in project.books.runs(PLAN) if run.period == period]
     names = {known.version: f"{known.name}@{known.version[:12]}" for known in project.books.policies()}
     return Planned(
@@ -267,7 +269,7 @@ def beside_record(project: Project, policy: Policy, made: Plan, head: str, posti
         head=head,
         rows=rows,
         tally=tally(rows, period),
-        equation=equations(postings, totals_of(made, postings)),
+        equation=whole_equations(equations(postings, totals_of(made, postings)), rounded),
         bills=tuple(made.bills),
         problems=tuple(made.problems),
         plan=made,

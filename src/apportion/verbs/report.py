@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from apportion.books.shapes import CLOSE, PLAN
 from apportion.errors import ProjectError
-from apportion.model.rows import POSTINGS
 from apportion.model.times import Period, day_start, parse_period
 from apportion.reports.carbon import carbon
 from apportion.reports.completeness import marked
@@ -20,6 +19,7 @@ from apportion.reports.held import held
 from apportion.reports.idle import idle
 from apportion.reports.report import Record, Report
 from apportion.reports.showback import showback
+from apportion.reports.sums import DAYS
 from apportion.reports.trend import trend
 from apportion.verbs.agreement import basis_of, policy_for, policy_of_version
 from apportion.verbs.asked import Months, nothing_posted, posted_months
@@ -27,6 +27,7 @@ from apportion.verbs.corrections import corrected
 from apportion.verbs.findings import planned_findings, with_lost
 from apportion.verbs.held import Holding, held_in
 from apportion.verbs.incomplete import incomplete_days
+from apportion.verbs.minor_units import read_posted
 from apportion.verbs.periods import label
 from apportion.verbs.project import Project
 from apportion.verbs.settings import nearest
@@ -82,6 +83,7 @@ def report_from(
         own = (carriers(project, agreed, months[-1]),) if name == "idle" else ()
         made = REPORTS[name](record, *own, **options)
     if made.columns[0].name == "day":
+        made = replace(made, notes=(*made.notes, DAYS))
         made = marked(made, {day for month in months for day in incomplete_days(project, month, until_s)})
     notes = [f"Only {where_text(filters)}."] if filters else []
     notes += [f"As the books stood at the end of {as_of}."] if as_of else []
@@ -163,7 +165,7 @@ def read_record(
 ) -> Record:
     """The posted rows of some months, now or as they were. A month without any is an error with its remedy, not an empty page."""
     books = project.books
-    tables = [books.posted(str(period), as_of_s=until_s).select(POSTINGS.names) for period in periods]
+    tables = [read_posted(project, period, until_s) for period in periods]
     if not any(len(table) for table in tables):
         raise nothing_posted(project, periods, until_s)
     names = {policy.version: policy.name for policy in books.policies()}

@@ -6,7 +6,7 @@ from apportion.books.shapes import CLOSE, PLAN
 from apportion.books.views.dialects import Words
 from apportion.books.views.shapes import APPROX, MONEY, VIEWS
 from apportion.model.currencies import QUANTITIES
-from apportion.model.rows import IDLE, SYSTEM_OWNERS
+from apportion.model.rows import IDLE, MINOR_KEY, SYSTEM_OWNERS
 
 COLUMNS = {view.name: [column.name for column in view.columns] for view in VIEWS}
 KEYS = {  # what a view of sums is added up by
@@ -30,6 +30,7 @@ def queries(words: Words) -> dict[str, str]:
     made = {
         "apportion_postings": postings(words),
         "apportion_daily": words.grouped(every, KEYS["apportion_daily"], ONCE),
+        "apportion_amounts": amounts(words),
         "apportion_idle": words.grouped(
             f"{every} WHERE reason = 'idle' OR team = '{IDLE}'", KEYS["apportion_idle"], ONCE
         ),
@@ -75,6 +76,18 @@ def postings(words: Words) -> str:
         WHERE e.account NOT LIKE '{CONTRA}%'"""
 
 
+def amounts(words: Words) -> str:
+    """The minor units that are kept with the ledger, in units of their currency."""
+    named = [column for column in COLUMNS["apportion_amounts"] if column in MINOR_KEY]
+    owner_kind = OWNER_KIND.replace("e.team", "m.team")
+    return f"""
+        SELECT s.*, {words.approx("amount")} AS amount_approx FROM (
+            SELECT m.period, {", ".join(f"m.{name}" for name in named)}, {month(words, "m.period")}, {words.flag(f"m.{IS_MONEY}")} AS is_money,
+                CASE WHEN m."user" = '' OR m."user" LIKE 'user-%' THEN m."user" ELSE '(named)' END AS user_token,
+                {owner_kind} AS owner_kind, {words.major("m.amount", "m.currency")} AS amount
+            FROM minor_units m) AS s"""
+
+
 def bills(words: Words) -> str:
     """A plan says what its bills come to, so the last one of a month counts; a correction says by how much they change."""
     last = f"SELECT MAX(l.seq) FROM runs l WHERE l.period = r.period AND l.kind IN ('', '{PLAN}')"
@@ -108,7 +121,7 @@ def budgets(words: Words) -> str:
         WHERE {words.approx("b.amount")} > 0 AND NOT EXISTS ({later})"""
     rows = f"""
         SELECT h.*, 1 AS planned FROM ({holding}) AS h
-        UNION ALL SELECT h.period, h.team, h.project, h.currency, h.since, e.amount, 0 FROM ({holding}) AS h JOIN apportion_postings e
+        UNION ALL SELECT h.period, h.team, h.project, h.currency, h.since, e.amount, 0 FROM ({holding}) AS h JOIN apportion_amounts e
         ON e.period = h.period AND e.team = h.team AND e.currency = h.currency AND (h.project = '' OR e.project = h.project)"""
     sums = {"budget": "planned", "spent": "(1 - planned)", "remaining": "(2 * planned - 1)"}
     found = words.grouped(rows, ["period", "team", "project", "currency", "since"], sums)

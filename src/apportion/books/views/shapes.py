@@ -69,7 +69,7 @@ USER = Column(
 VIEWS = (
     View(
         "apportion_postings",
-        "Every posting of the owners' side of the ledger, corrections and credits included: any sum of it is what the reports say.",
+        "Every posting of the owners' side of the ledger, corrections and credits included, with every digit.",
         (
             Column("posting", COUNT, "its number in the ledger, as `apportion ledger` has it"),
             PERIOD,
@@ -84,11 +84,19 @@ VIEWS = (
     ),
     View(
         "apportion_daily",
-        "Postings added up by day and owner, without users: small, and enough for most charts.",
+        "Postings added up by day and owner, without users, with every digit: for what is told by day.",
         (
             PERIOD, MONTH, DAY, CURRENCY, IS_MONEY, COMPONENT, POOL, REASON, COST_CENTRE, DEPARTMENT, TEAM, PROJECT, OWNER_KIND,
             *money("amount", "what is owed"),
             POSTINGS,
+        ),
+    ),
+    View(
+        "apportion_amounts",
+        "What each month comes to in whole cents: its sums by owner, pool, component, reason or cause are those of reports, statements and the journal.",
+        (
+            PERIOD, MONTH, BILL, CURRENCY, IS_MONEY, COMPONENT, POOL, REASON, CAUSE, COST_CENTRE, DEPARTMENT, TEAM, PROJECT, USER, OWNER_KIND,
+            *money("amount", "what is owed, with the digits of its currency"),
         ),
     ),
     View(

@@ -26,10 +26,10 @@ MONTH = Row(
             0.01,
             0.01,
         ),
-        stat("What do teams owe?", chosen("SELECT sum(amount) AS amount FROM apportion_daily WHERE CHOSEN AND owner_kind = 'team'"), MONEY, width=6),
+        stat("What do teams owe?", chosen("SELECT sum(amount) AS amount FROM apportion_amounts WHERE CHOSEN AND owner_kind = 'team'"), MONEY, width=6),
         stat(
             "What is left to the system's own owners?",
-            chosen("SELECT sum(amount) AS amount FROM apportion_daily WHERE CHOSEN AND owner_kind <> 'team'"),
+            chosen("SELECT sum(amount) AS amount FROM apportion_amounts WHERE CHOSEN AND owner_kind <> 'team'"),
             MONEY,
             "Idle, unallocated, and what rounding left.",
             6,
@@ -54,7 +54,7 @@ OWED = Row(
         months(
             "How did the months compare, by department?",
             series(
-                "SELECT month AS time, COALESCE(NULLIF(department, ''), team) AS metric, sum(amount) AS amount FROM apportion_daily"
+                "SELECT month AS time, COALESCE(NULLIF(department, ''), team) AS metric, sum(amount) AS amount FROM apportion_amounts"
                 " WHERE currency = '${currency}' GROUP BY 1, 2 ORDER BY 1"
             ),
             MONEY,
@@ -62,7 +62,7 @@ OWED = Row(
         months(
             "What did the money go for?",
             series(
-                "SELECT month AS time, reason AS metric, sum(amount) AS amount FROM apportion_daily"
+                "SELECT month AS time, reason AS metric, sum(amount) AS amount FROM apportion_amounts"
                 " WHERE currency = '${currency}' GROUP BY month, reason ORDER BY month"
             ),
             MONEY,
@@ -77,7 +77,7 @@ OWED = Row(
                     " sum(amount) FILTER (WHERE reason = 'idle') AS idle,"
                     " sum(amount) FILTER (WHERE reason = 'overhead') AS overhead,"
                     " sum(amount) FILTER (WHERE reason NOT IN ('usage', 'burst', 'idle', 'overhead')) AS other,"
-                    " sum(amount) AS amount FROM apportion_daily WHERE CHOSEN GROUP BY department, cost_centre, team ORDER BY amount DESC"
+                    " sum(amount) AS amount FROM apportion_amounts WHERE CHOSEN GROUP BY department, cost_centre, team ORDER BY amount DESC"
                 )
             ],
             units=dict.fromkeys(("usage", "idle", "overhead", "other", "amount"), MONEY),

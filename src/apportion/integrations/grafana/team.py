@@ -93,7 +93,7 @@ POSTED = Row(
         months(
             "What was posted to it, month by month?",
             series(
-                "SELECT month AS time, component AS metric, sum(amount) AS amount FROM apportion_daily"
+                "SELECT month AS time, component AS metric, sum(amount) AS amount FROM apportion_amounts"
                 " WHERE THEIRS GROUP BY month, component ORDER BY month".replace("THEIRS", THEIRS)
             ),
             MONEY,
@@ -103,7 +103,7 @@ POSTED = Row(
             "Which of its projects cost what in $period?",
             [
                 rows(
-                    "SELECT team, project, pool, reason, sum(amount) AS amount FROM apportion_daily"
+                    "SELECT team, project, pool, reason, sum(amount) AS amount FROM apportion_amounts"
                     " WHERE THEIRS AND period = ${period:sqlstring} GROUP BY team, project, pool, reason ORDER BY amount DESC".replace(
                         "THEIRS", THEIRS
                     )

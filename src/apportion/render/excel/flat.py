@@ -52,7 +52,10 @@ def columns_of(rows: pa.Table) -> dict[str, tuple[str, list[Any]]]:
 
 
 def put_day(sheet: Any, look: Any) -> Put:
-    return lambda row, column, day: sheet.write_datetime(row, column, day, look)
+    """A row that rounds the month has no day."""
+    return lambda row, column, day: (
+        sheet.write_datetime(row, column, day, look) if day else sheet.write_blank(row, column, None)
+    )
 
 
 def put_text(sheet: Any, looks: Looks) -> Put:

@@ -2,9 +2,9 @@
 
 import pyarrow as pa
 
+from apportion.books.minor import minor_of
 from apportion.books.shapes import PLAN
 from apportion.engine.charges import charges_of
-from apportion.engine.minor import minor_units
 from apportion.engine.plan import Plan
 from apportion.errors import ApportionError
 from apportion.model.rows import MINOR_KEY, POSTINGS, TEXT, WHOLE
@@ -44,7 +44,7 @@ def by_rules(shelf: Shelf, month: Month, policy: Policy, said: Announced) -> Com
     planned_rows = made.postings if made else POSTINGS.empty_table()
     postings = planned_rows.select(AMOUNTS)
     decided = others.select(AMOUNTS).cast(postings.schema)
-    minor = minor_units(pa.concat_tables([postings, decided]))
+    minor = minor_of(shelf.project.books.names, pa.concat_tables([postings, decided]))
     now = placed(policy, month.period, minor, others, shelf.runs)
     held = with_places(held_by(made, month), policy, minor, UNITS)
     then = Side(now, late_part(policy, month.period, planned_rows), held)

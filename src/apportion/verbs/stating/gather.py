@@ -5,10 +5,11 @@ from collections import defaultdict
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.minor import minor_of
 from apportion.books.shapes import CLOSE, CORRECTION, PLAN
-from apportion.engine.minor import minor_units, table_of
 from apportion.errors import ApportionError
 from apportion.model.findings import Acceptance
+from apportion.model.minor import table_of
 from apportion.model.money import plain, to_decimal, to_grains
 from apportion.model.times import Period, parse_period
 from apportion.policy.diff import diff
@@ -127,7 +128,7 @@ def same_policy(shelf: Shelf, month: Month, before: Month) -> tuple[pa.Table, pa
     except ApportionError:  # what the old rules cannot share says nothing about the new ones
         return None
     none = month.placed.filter(pc.not_equal(month.placed["kind"], ""))
-    minor = minor_units(made.postings)
+    minor = minor_of(project.books.names, made.postings)
     fair = placed(month.policy, month.period, minor, shelf.others(month.period).slice(0, 0), {})
     return pa.concat_tables([fair, none]), late_part(month.policy, month.period, made.postings)
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.books.shapes import StoredRun
-from apportion.engine.minor import apart, table_of
 from apportion.engine.workloads import declared
+from apportion.model.minor import apart, table_of
 from apportion.model.rows import MINOR_KEY, SYSTEM_OWNERS
 from apportion.model.times import Period
 from apportion.policy.document import Policy

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from apportion.books.shapes import CLOSE, PLAN, StoredRun
-from apportion.engine.minor import minor_units
 from apportion.model.rows import MINOR_KEY
 from apportion.model.times import Period
 from apportion.policy.document import Policy
@@ -53,9 +52,7 @@ class Shelf:
         if not any(run.period == str(period) for run in self.runs.values()):
             return None
         books = self.project.books
-        closed = next((run for run in self.runs.values() if run.kind == CLOSE and run.period == str(period)), None)
-        kept = books.closed(str(period)) if closed else None
-        minor = kept.minor if kept else minor_units(books.posted(str(period), as_of_s=self.until_s))
+        minor = books.minor(str(period), self.until_s)
         policy = self.policy(period)
         placed_rows = placed(policy, period, minor, self.others(period), self.runs)
         planned = books.posted(str(period), kinds=[PLAN], as_of_s=self.until_s)

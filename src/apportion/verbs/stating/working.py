@@ -9,13 +9,13 @@ import pyarrow.compute as pc
 
 from apportion.engine.facets import faceted
 from apportion.engine.label_sets import plain_ids, rows_named
-from apportion.engine.minor import table_of
-from apportion.engine.rounding import descend
 from apportion.model.currencies import grains_per_minor
 from apportion.model.kinds import summed
+from apportion.model.minor import table_of
 from apportion.model.money import half_even, to_grains
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.model.times import Period
+from apportion.model.tree import descend
 from apportion.policy.document import Policy
 from apportion.reports.statement.facts import FACETED, OWNER, WASTE, WORK
 from apportion.verbs.project import Project

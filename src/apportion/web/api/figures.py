@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from apportion.client.shapes import Amount, Breakdown, Share
 from apportion.model.money import plain
@@ -50,6 +51,7 @@ def broken_down(ask: Ask, rows: pa.Table, name: str, but: Iterable[str] = (), te
 
 
 def shares(rows: pa.Table, by: str) -> list[Share]:
+    rows = rows.filter(pc.is_valid(rows["day"])) if by == "day" else rows
     named = rows.select(["currency", "amount"]).append_column("name", names(rows, by))
     sums = grouped(named, ("name", "currency"))
     return [Share(name=name, currency=unit, amount=plain(amount)) for (name, unit), amount in sums.items()]

@@ -80,16 +80,16 @@ def bill(ask: Ask, currency: str, posted: Decimal) -> Figure:
     except ApportionError as error:
         found, note = [], f"the bills cannot be read: {error.message}"
     else:
-        note = differs(found, currency, posted)
+        note = differs(found, currency)
     if not note:
         return replace(figure, note="= what the bills say ✓", tone="good")
     month = next((one.period for one in found if one.difference), str(ask.months[-1]))
     return replace(figure, href=ask.link("/health", period=month), note=note, tone="bad")
 
 
-def differs(found: list[Billed], currency: str, posted: Decimal) -> str:
-    """Empty where every bill is posted as it says itself: what is too much of one does not make up for another."""
-    says = total(one.says for one in found)
+def differs(found: list[Billed], currency: str) -> str:
+    """Empty where every bill is posted as it says itself, to the last digit: what is too much of one does not make up for another."""
+    posted, says = total(one.posted for one in found), total(one.says for one in found)
     if posted != says:
         return f"the bills say {shown(says, currency)}: {apart(less(posted, says), currency)}"
     wrong = sum(bool(one.difference) for one in found)

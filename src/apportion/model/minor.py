@@ -10,11 +10,11 @@ from itertools import groupby
 
 import pyarrow as pa
 
-from apportion.engine.rounding import Leaf, descend
 from apportion.errors import BooksError
 from apportion.model.currencies import grains_per_minor
-from apportion.model.money import half_even, to_grains
-from apportion.model.rows import MINOR, MINOR_KEY, TEXT
+from apportion.model.money import half_even, to_decimal, to_grains
+from apportion.model.rows import MINOR, MINOR_KEY, RECORDED, TEXT
+from apportion.model.tree import Leaf, descend
 
 ROOT = 2  # bill and currency
 LARGEST = 2**63 - 1  # of minor units in 64 bits
@@ -70,6 +70,31 @@ def apart(minor: pa.Table, others: pa.Table) -> pa.Table:
         rows.append((*key, run, amount))
     rows += [(*key, "", amount) for key, amount in rest.items()]
     return table_of(APART, sorted(row for row in rows if row[-1]))
+
+
+def add_rounding(posted: pa.Table, minor: pa.Table, period: str) -> pa.Table:
+    """The exact postings of a period with a row of no day for each key of its minor units: what rounding adds to it or takes from it.
+
+    So the rows of any owner, pool, component, reason or cause come to whole minor units, and the rows of a day to what was posted of it.
+    """
+    exact = posted.group_by(list(MINOR_KEY)).aggregate([("amount", "sum")])
+    grains = dict(zip(keys_of(exact), map(to_grains, exact["amount_sum"].to_pylist()), strict=True))
+    rows = []
+    for key, amount in zip(keys_of(minor), minor["amount"].to_pylist(), strict=True):
+        rows.append((key, amount * grains_per_minor(key[1]) - grains.pop(key, 0)))
+    rows += [(key, -rest) for key, rest in grains.items()]
+    named = [
+        dict(zip(MINOR_KEY, key, strict=True), period=period, amount=to_decimal(rest)) for key, rest in rows if rest
+    ]
+    columns = [
+        pa.array([one.get(field.name) for one in named], field.type) if named else pa.array([], field.type)
+        for field in RECORDED
+    ]
+    return pa.concat_tables([posted.select(RECORDED.names).cast(RECORDED), pa.table(columns, schema=RECORDED)])
+
+
+def keys_of(rows: pa.Table) -> list[Leaf]:
+    return list(zip(*(rows[name].to_pylist() for name in MINOR_KEY), strict=True))
 
 
 def table_of(schema: pa.Schema, rows: Sequence[tuple[object, ...]]) -> pa.Table:
