@@ -76,6 +76,8 @@ else gets another name. PostgreSQL has each meaning as the comment of its column
 |---|---|---|
 {{types}}
 
+- Figures of a month by owner, pool, component, reason or cause are sums of `apportion_amounts`, as in every report.
+  `apportion_daily` and `apportion_postings` have every digit, for what is told by day.
 - Every column of kind money is exact. SQLite has no decimals: it holds every digit as text there, and its own `SUM` would make it a binary number. The
   views that are sums add up exactly in both.
 - Beside each stands the same as a binary number (`amount_approx`), for charts and for tools that cannot read the exact one.

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 import sqlite3
 from collections import defaultdict
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pytest
 from fastapi.testclient import TestClient
 
 import apportion
@@ -41,11 +41,9 @@ def written(amount: Decimal | str, currency: str) -> str:
 def command(project: Project, *arguments: str) -> str:
     """What the command line prints."""
     out = io.StringIO()
-    with redirect_stdout(out), redirect_stderr(io.StringIO()):
-        try:
-            main(["--project", str(project.folder), *arguments])
-        except SystemExit as stop:
-            assert not stop.code, (arguments, out.getvalue())
+    with redirect_stdout(out), redirect_stderr(io.StringIO()), pytest.raises(SystemExit) as stop:
+        main(["--project", str(project.folder), *arguments])
+    assert not stop.value.code, (arguments, out.getvalue())
     return out.getvalue()
 
 
@@ -108,6 +106,33 @@ def of_team_pages(project: Project, month: str, _: Path) -> Figures:
     return found
 
 
+def of_pool_pages(project: Project, month: str, _: Path) -> Figures:
+    found: Figures = {}
+    for row in page_rows(admin(project), f"/pools.csv?period={month}"):
+        if row["amount"]:
+            found["pool", row["pool"], row["currency"]] = written(row["amount"], row["currency"])
+    return found
+
+
+def of_idle_pages(project: Project, month: str, _: Path) -> Figures:
+    """What stood idle, by its cause: all of it is the system's here."""
+    sums: dict[Key, Decimal] = defaultdict(Decimal)
+    for row in page_rows(admin(project), f"/idle.csv?period={month}"):
+        sums["team", row["owner"], row["currency"]] += Decimal(row["amount"])
+    return {key: written(amount, key[2]) for key, amount in sums.items()}
+
+
+def of_ledgers(project: Project, month: str, _: Path) -> Figures:
+    """The sum that stands above the postings of a team, a pool or a reason."""
+    found: Figures = {}
+    for by in ("team", "pool", "reason"):
+        for name in project.books.posted(month)[by].unique().to_pylist():
+            title = command(project, "ledger", "--period", month, "--where", f"{by}={name or '(none)'}").splitlines()[0]
+            for amount, currency in re.findall(r"(-?[\d,]+(?:\.\d+)?) ([A-Z]{3})\b", title.rpartition(": ")[2]):
+                found[by, name or "(none)", currency] = amount
+    return found
+
+
 def of_plans(project: Project, month: str, _: Path) -> Figures:
     """`plan` of a month that is posted. It is about the month's own bills: of one that holds corrections or credits it says another thing."""
     if any(run.period == month and run.kind != PLAN for run in project.books.runs()):
@@ -133,8 +158,8 @@ def of_workbooks(project: Project, month: str, folder: Path) -> Figures:
     apportion.export_excel(project, month, file)
     book = openpyxl.load_workbook(file, read_only=True, data_only=True)
     found: Figures = {}
-    head, *rows = list(book["Data"].iter_rows(values_only=True))
-    places = {str(name).lower().replace(" ", "_"): place for place, name in enumerate(head)}
+    head, *rows = [[str(cell or "") for cell in row] for row in book["Data"].iter_rows(values_only=True)]
+    places = {name.lower().replace(" ", "_"): place for place, name in enumerate(head)}
     for by in ("team", "pool", "component", "reason", "cause"):
         sums: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
         for row in rows:
@@ -164,7 +189,7 @@ def of_views(project: Project, month: str, _: Path) -> Figures:
     with closing(sqlite3.connect(project.folder / ".apportion" / "books.db")) as database:
         for by in ("team", "department", "cost_centre", "pool", "component", "reason", "cause"):
             sums: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
-            query = f"SELECT {by}, currency, amount, team FROM apportion_amounts WHERE period = ?"  # noqa: S608
+            query = f"SELECT {by}, currency, amount, team FROM apportion_amounts WHERE period = ?"
             for name, currency, amount, team in database.execute(query, [month]):
                 system = by in ("department", "cost_centre") and team in SYSTEM_OWNERS
                 sums[team if system else name or "(none)", currency] += Decimal(amount)
@@ -172,8 +197,8 @@ def of_views(project: Project, month: str, _: Path) -> Figures:
     return found
 
 
-def of_assistants(project: Project, month: str, _: Path) -> Figures:
-    """The months that an assistant lists, and the endpoint that `months` of the API answers."""
+def of_api_months(project: Project, month: str, _: Path) -> Figures:
+    """What the API, and so an assistant, says that a month comes to."""
     found: Figures = {}
     for row in admin(project).get("/api/v1/periods").raise_for_status().json()["items"]:
         if row["period"] == month:
@@ -187,12 +212,14 @@ def of_months(project: Project, month: str, _: Path) -> Figures:
 
 
 def of_explanations(project: Project, month: str, _: Path) -> Figures:
-    """The headline of every team and pool."""
+    """The headline of every team: what it owes, with corrections and credits where the month holds some."""
     found: Figures = {}
     rows = apportion.report(project, "showback", month).to_arrow().to_pylist()
     for team in sorted({row["owner"] for row in rows} - set(SYSTEM_OWNERS)):
-        for figure in apportion.explain(project, team, month).figures:
-            found["team", team, figure.currency] = figure.text_amount
+        title = apportion.explain(project, team, month).title
+        said = title.rpartition(" beside that, ")[2].partition(" in all")[0] if " in all" in title else title
+        for amount, currency in re.findall(r"(-?[\d,]+(?:\.\d+)?) ([A-Z]{3})\b", said.partition(" for ")[0]):
+            found["team", team, currency] = amount
     return found
 
 
@@ -211,12 +238,15 @@ FACES: Mapping[str, Face] = {
     "library": of_the_library,
     "API": of_the_api,
     "pages of teams": of_team_pages,
+    "pages of pools": of_pool_pages,
+    "page of idle": of_idle_pages,
+    "ledger": of_ledgers,
     "plan": of_plans,
     "statements": of_statements,
     "workbook": of_workbooks,
     "metrics": of_metrics,
     "views": of_views,
-    "months of the API": of_assistants,
+    "months of the API": of_api_months,
     "months": of_months,
     "explain": of_explanations,
 }

@@ -62,7 +62,7 @@ adjustments:
 
 def drawn_project(folder: Path, seed: int, *, corrected: bool = True) -> Project:
     """September is closed, October is posted and open; it holds a correction of September and a credit, unless it is to hold its own alone."""
-    chance = random.Random(seed)  # noqa: S311 - the same every time
+    chance = random.Random(seed)
     making.put(folder / "apportion.toml", SETTINGS)
     making.put(folder / "policy.yaml", POLICY)
     for month in (BEFORE, MONTH):

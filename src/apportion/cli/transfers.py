@@ -12,7 +12,7 @@ SHOWN = ("bill", "component", "pool", "day", "reason", "cause")
 def transfer_sheet(project: "Project", title: str, value: object, run_id: str) -> "Sheet":
     from apportion.render.sheet import Sheet, Table
     from apportion.reports.report import Column
-    from apportion.verbs.corrections import owners_side
+    from apportion.verbs.run_rows import owners_side
     from apportion.verbs.transfers import path_of
 
     entries = owners_side(project, [run_id]).to_pylist()

@@ -318,12 +318,13 @@ class Step(Shape):
 
 
 class Figure(Shape):
-    """`exact` in thirty digits; `posted` is null where nothing is posted yet."""
+    """`exact` in thirty digits; `posted` is null where nothing is posted yet; `amount` is what every face prints: whole minor units of a month."""
 
     currency: str
     exact: str
     planned: str
     posted: str | None
+    amount: str
 
 
 class Explanation(Shape):

@@ -72,6 +72,13 @@ def apart(minor: pa.Table, others: pa.Table) -> pa.Table:
     return table_of(APART, sorted(row for row in rows if row[-1]))
 
 
+def round_each(posted: pa.Table) -> pa.Table:
+    """Each key rounded by itself: of what is no whole bill."""
+    sums = posted.group_by(list(MINOR_KEY)).aggregate([("amount", "sum")])
+    exact = zip(keys_of(sums), map(to_grains, sums["amount_sum"].to_pylist()), strict=True)
+    return table_of(MINOR, [(*key, half_even(grains, grains_per_minor(key[1]))) for key, grains in exact])
+
+
 def add_rounding(posted: pa.Table, minor: pa.Table, period: str) -> pa.Table:
     """The exact postings of a period with a row of no day for each key of its minor units: what rounding adds to it or takes from it.
 

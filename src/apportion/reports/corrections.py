@@ -17,7 +17,7 @@ from apportion.reports.words import counted, shown
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """One correction as it was booked: what was believed of the closed month before (`was`), and by how much that changes (both POSTINGS)."""
+    """One correction as it was booked: what was believed of the closed month before (`was`), and by how much that changes (both RECORDED)."""
 
     about: str
     booked: str

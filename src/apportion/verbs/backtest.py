@@ -42,7 +42,7 @@ from apportion.verbs.corrections import runs_of
 from apportion.verbs.fairness import stakes_of
 from apportion.verbs.held import held_in
 from apportion.verbs.incentives import DEEDS, Jobs, Tempted, Tempting, jobs_asked
-from apportion.verbs.minor_units import round_planned
+from apportion.verbs.minor_units import read_believed, round_planned
 from apportion.verbs.periods import label, today
 from apportion.verbs.project import Project
 from apportion.verbs.repriced import Instead, Rehearsal, rehearsal
@@ -289,7 +289,7 @@ def teams_of(project: Project, months: Sequence[Month]) -> set[str]:
 def posted(project: Project, month: Month, past: Trial, *, fairness: bool) -> Side:
     """Of the charges only what is asked about is read: a month may have millions."""
     period = str(month.period)
-    postings = round_planned(project, month.period, project.books.believed(period))
+    postings = read_believed(project, period)
     currencies = currencies_of(postings)
     if not fairness:
         where = pc.field("period") == period

@@ -2,15 +2,11 @@
 
 from collections.abc import Sequence
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from apportion.books.ledger import CONTRA
 from apportion.books.shapes import COMPUTED, CORRECTION, StoredRun
-from apportion.model.rows import POSTINGS
 from apportion.model.times import Period
 from apportion.reports.corrections import Corrected, Correction
 from apportion.reports.corrections import corrections as told
+from apportion.verbs.minor_units import read_believed, read_correction
 from apportion.verbs.project import Project
 
 BY = ("cost_centre", "department", "team", "project", "user", "component", "pool")
@@ -58,16 +54,6 @@ def one_of(project: Project, run: StoredRun, before: str) -> Corrected:
         cause=run.cause,
         before_run=before,
         run=run.run_id,
-        was=project.books.believed(run.about, before_seq=run.seq),
-        change=change_of(project, run),
+        was=read_believed(project, run.about, run.seq),
+        change=read_correction(project, run.run_id, run.period),
     )
-
-
-def change_of(project: Project, run: StoredRun) -> pa.Table:
-    return owners_side(project, [run.run_id]).select(POSTINGS.names).cast(POSTINGS)
-
-
-def owners_side(project: Project, run_ids: Sequence[str]) -> pa.Table:
-    """What runs posted to owners, without the bills' own side of the double entry."""
-    rows = project.books.entries(run_id=run_ids)
-    return rows.filter(pc.invert(pc.starts_with(rows["account"], CONTRA)))

@@ -33,10 +33,10 @@ from apportion.model.rows import CHARGES, POSTINGS
 from apportion.model.times import Period
 from apportion.reports.sums import ZERO, less, total
 from apportion.reports.words import counted, shown
-from apportion.verbs.corrections import owners_side
 from apportion.verbs.difference import add_postings, difference
 from apportion.verbs.disputing.parts import JOB, STATEMENT, left_rows, plain_rows
 from apportion.verbs.project import Project
+from apportion.verbs.run_rows import owners_side
 from apportion.verbs.transfers import (
     LEAF,
     Desk,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from apportion.books.shapes import PLAN, StoredRun, Transfer
+from apportion.books.shapes import StoredRun, Transfer
 from apportion.engine.plan import RULES
 from apportion.errors import ProjectError
 from apportion.model.money import plain
@@ -18,13 +18,14 @@ from apportion.model.times import Period
 from apportion.policy.document import Policy
 from apportion.render.sheet import Sheet, sheet_of
 from apportion.reports.corrections import Corrected
-from apportion.reports.sums import grouped
+from apportion.reports.sums import ZERO
 from apportion.reports.words import counted, shown
 from apportion.verbs.agreement import basis_of, policy_of_version, short
 from apportion.verbs.asked import posted_month
 from apportion.verbs.corrections import corrected, corrected_since
 from apportion.verbs.explaining.beside import beside, now, parts_of
 from apportion.verbs.explaining.corrected import added, amounts, computed_by, is_computable, sums_charged, told
+from apportion.verbs.explaining.corrected import sums as sums_of
 from apportion.verbs.explaining.jobs import job_charges, job_nodes, owner_text, refuse_tampered_charges
 from apportion.verbs.explaining.kept import kept_nodes, kept_sums, kept_target, posted_policy, posted_rules
 from apportion.verbs.explaining.owners import owner_nodes
@@ -40,6 +41,7 @@ from apportion.verbs.explaining.transfers import (
 from apportion.verbs.explaining.usage import Whose
 from apportion.verbs.explaining.walk import late_text, picked, refuse_tampered, walked
 from apportion.verbs.ground import Ground, Means, afresh
+from apportion.verbs.minor_units import read_plan, round_planned
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed
 from apportion.verbs.project import Project
@@ -51,12 +53,13 @@ STEPS = pa.schema([("depth", pa.int32()), ("text", pa.string()), ("facts", pa.st
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`exact` in thirty digits; `posted` is None where nothing is posted yet."""
+    """`exact` in thirty digits; `posted` is None where nothing is posted yet; `amount` is what every face prints: whole minor units of a month."""
 
     currency: str
     exact: str
     planned: Decimal
     posted: Decimal | None
+    amount: Decimal
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -132,7 +135,14 @@ def explain_rows(project: Project, target: Target, ground: Ground, computed: Com
     posted = None if ground.posted is None else target.pick(ground.posted)
     if posted is not None:
         refuse_tampered(target, rows, posted, period)
-    figures, evidence, state = figures_of(rows, exact, posted), evidence_of(computed), state_of(posted is not None)
+    rounded = (
+        read_plan(project, period) if posted is not None else round_planned(project, period, computed.plan.postings)
+    )
+    figures, evidence, state = (
+        figures_of(rows, exact, posted, target.pick(rounded)),
+        evidence_of(computed),
+        state_of(posted is not None),
+    )
     return Explanation(
         period=str(period),
         kind=target.kind,
@@ -141,7 +151,7 @@ def explain_rows(project: Project, target: Target, ground: Ground, computed: Com
         policy=short(ground.policy),
         head=project.books.head(),
         figures=figures,
-        steps=walked(target, computed),
+        steps=walked(target, computed, rounded),
         also=target.also,
         basis=basis_of(ground.policy),
         evidence=evidence,
@@ -150,7 +160,7 @@ def explain_rows(project: Project, target: Target, ground: Ground, computed: Com
 
 def explain_kept(project: Project, what: str, period: Period, means: Means) -> Explanation:
     """A month that an earlier release posted: what is posted, and the charges kept with it. Marked with its rules."""
-    rows, booked = project.books.posted(str(period), kinds=[PLAN]), corrected(project, period)
+    rows, booked = read_plan(project, period), corrected(project, period)
     try:
         target = kept_target(project, what, period, rows)
     except ProjectError:
@@ -163,7 +173,7 @@ def explain_kept(project: Project, what: str, period: Period, means: Means) -> E
     if target.run in {one.run for one in booked}:
         return explain_corrections(project, what, [one for one in booked if one.run == target.run], means)
     figures = tuple(
-        Figure(currency, plain(amount), amount, amount)
+        Figure(currency, plain(amount), amount, amount, amount)
         for currency, amount in kept_sums(project, target, period, rows).items()
     )
     policy, rules = posted_policy(project, period), posted_rules(project, period)
@@ -200,7 +210,7 @@ def explain_decided(
         title=f"Posting {entry['seq']} is {shown(amount, currency)} for {period}: posted as a {run.kind} that people decided.",
         policy=short(policy),
         head=project.books.head(),
-        figures=(Figure(currency, plain(amount), amount, amount),),
+        figures=(Figure(currency, plain(amount), amount, amount, amount),),
         steps=(Node(sentence(run, made, amount, currency), facts(run, made, amount)),),
         basis=basis_of(policy),
     )
@@ -211,7 +221,7 @@ def with_changes(project: Project, target: Target, found: Explanation, means: Me
     here = told(project, target, corrected(project, found.period), means)
     since = told(project, target, corrected_since(project, found.period), means)
     parts = parts_of(project, target, found.period)
-    own = {figure.currency: figure.planned for figure in found.figures}
+    own = {figure.currency: figure.amount for figure in found.figures}
     booked = beside(found.period, own, [by for _, by in here], parts)
     later = now(found.period, own, [by for _, by in since], parts)
     nodes = (*transfer_nodes(parts), *(node for node, _ in (*here, *since)))
@@ -260,27 +270,26 @@ def explain_nodes(
         + beside(str(period), sums, [], parts),
         policy=short(policy),
         head=project.books.head(),
-        figures=tuple(Figure(currency, plain(amount), amount, amount) for currency, amount in sums.items()),
+        figures=tuple(Figure(currency, plain(amount), amount, amount, amount) for currency, amount in sums.items()),
         steps=(*transfer_nodes(parts), *(node for node, _ in nodes)),
         also=target.also,
         basis=basis_of(policy),
     )
 
 
-def figures_of(rows: pa.Table, exact: Sequence[int], posted: pa.Table | None) -> tuple[Figure, ...]:
+def figures_of(rows: pa.Table, exact: Sequence[int], posted: pa.Table | None, rounded: pa.Table) -> tuple[Figure, ...]:
     sums: dict[str, int] = {}
     for currency, grains in zip(rows["currency"].to_pylist(), exact, strict=True):
         sums[currency] = sums.get(currency, 0) + grains
-    planned = {currency: amount for (currency,), amount in grouped(rows, ("currency",)).items()}
-    found = (
-        {} if posted is None else {currency: amount for (currency,), amount in grouped(posted, ("currency",)).items()}
-    )
+    planned, found = sums_of(rows), {} if posted is None else sums_of(posted)
+    whole = sums_of(rounded)
     return tuple(
         Figure(
             currency,
             thirty_digits(sums[currency]),
             planned[currency],
             None if posted is None else found.get(currency, Decimal(0)),
+            whole.get(currency, ZERO),
         )
         for currency in sorted(sums)
     )
@@ -297,7 +306,7 @@ def evidence_of(computed: Computed) -> str:
 
 
 def said(target: Target, figures: Sequence[Figure]) -> str:
-    figured = amounts({figure.currency: figure.planned for figure in figures})
+    figured = amounts({figure.currency: figure.amount for figure in figures})
     if target.kind == "pool":
         return f"Pool {target.name} shares {figured}"
     if target.kind == "posting":
@@ -325,7 +334,7 @@ def explain_job(project: Project, target: Target, ground: Ground, computed: Comp
         refuse_tampered_charges(project, target, charges, str(computed.plan.period))
     charged = sums_charged(charges, computed)
     figures = tuple(
-        Figure(currency, plain(amount), amount, None if ground.posted is None else amount)
+        Figure(currency, plain(amount), amount, None if ground.posted is None else amount, amount)
         for currency, amount in charged.items()
     )
     own = Whose(workloads=target.workloads, called=target.name)

@@ -16,10 +16,10 @@ from apportion.render.journal import SHIPPED, render, shipped
 from apportion.reports.journal import Booking, Entry, Kind, Places, check
 from apportion.reports.journal import journal as made_of
 from apportion.verbs.agreement import policy_of_version
-from apportion.verbs.corrections import owners_side
 from apportion.verbs.files import put
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
+from apportion.verbs.run_rows import owners_side
 
 Documents = Mapping[tuple[str, str], str]  # the invoice number of each team that is charged, by team and currency
 

@@ -6,16 +6,20 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from apportion.books.browse import ROWS, Sought
 from apportion.books.shapes import KINDS
 from apportion.errors import ProjectError
-from apportion.model.money import plain
+from apportion.model.currencies import grains_per_minor
+from apportion.model.money import plain, to_decimal
 from apportion.model.result import Result
 from apportion.model.times import Period
 from apportion.render.csv import written
 from apportion.render.sheet import Sheet, Table, sheet_of
+from apportion.reports.groups import chosen
 from apportion.reports.report import Cell, Column
+from apportion.reports.sums import ZERO, total
 from apportion.reports.words import counted, shown
 from apportion.verbs.asked import Months, posted_months
 from apportion.verbs.periods import label
@@ -120,7 +124,22 @@ def ledger_title(months: list[Period], only: Only, summed: Sum) -> str:
 def ledger_sum(project: Project, wanted: Sought) -> Sum:
     browse = project.books.browse
     count, amounts = browse.sums(wanted)
+    if not (wanted.kinds or wanted.runs or "day" in wanted.where):
+        amounts = {**dict.fromkeys(amounts, ZERO), **whole_sums(project, wanted)}
     return Sum(count, amounts, browse.counts(wanted, FACETS))
+
+
+def whole_sums(project: Project, wanted: Sought) -> dict[str, Decimal]:
+    """What owners, pools, components, reasons or causes come to: in the months' whole minor units, as everywhere."""
+    found: dict[str, list[Decimal]] = {}
+    for period in wanted.periods:
+        rows = chosen(project.books.minor(period, wanted.until_s), wanted.where)
+        if wanted.teams is not None:
+            rows = rows.filter(pc.is_in(rows["team"], pa.array(wanted.teams, pa.string())))
+        sums = rows.group_by("currency").aggregate([("amount", "sum")])
+        for currency, amount in zip(sums["currency"].to_pylist(), sums["amount_sum"].to_pylist(), strict=True):
+            found.setdefault(currency, []).append(to_decimal(amount * grains_per_minor(currency)))
+    return {currency: total(amounts) for currency, amounts in sorted(found.items())}
 
 
 def ledger_leaf(project: Project, wanted: Sought, before: str = "", most: int | None = PAGE) -> Leaf:

@@ -36,7 +36,7 @@ from apportion.verbs.decisions import Follow, basis_from, follow, has_decisions
 from apportion.verbs.difference import add_postings, difference
 from apportion.verbs.engines import backend_of
 from apportion.verbs.findings import KEPT, findings_kept, month_findings, problems_noted
-from apportion.verbs.minor_units import round_planned
+from apportion.verbs.minor_units import read_believed, round_outcome
 from apportion.verbs.plan_notes import bound_notes, burst_notes
 from apportion.verbs.project import Project
 from apportion.verbs.rules import earlier_rules
@@ -257,8 +257,8 @@ def beside_record(project: Project, policy: Policy, made: Plan, head: str, posti
     """`postings`: what the month would come to, where that is known."""
     period = str(made.period)
     postings = come_to(project, made, policy) if postings is None else postings
-    rounded = round_planned(project, made.period, postings)
-    rows = changes(round_planned(project, made.period, project.books.believed(period)), rounded)
+    rounded = round_outcome(project, made.period, postings)
+    rows = changes(read_believed(project, made.period), rounded)
     versions = [run.policy_version for run in project.books.runs(PLAN) if run.period == period]
     names = {known.version: f"{known.name}@{known.version[:12]}" for known in project.books.policies()}
     return Planned(

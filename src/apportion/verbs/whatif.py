@@ -22,7 +22,7 @@ from apportion.reports.words import counted, rounded, shown
 from apportion.verbs.agreement import policy_for, policy_of_version, short
 from apportion.verbs.asked import posted, posted_month
 from apportion.verbs.corrections import runs_of
-from apportion.verbs.minor_units import round_planned
+from apportion.verbs.minor_units import read_believed, round_planned
 from apportion.verbs.plan import compute
 from apportion.verbs.project import Project
 from apportion.verbs.repriced import Instead, NewPrice, apart, planned_at, read_prices, with_published
@@ -75,11 +75,13 @@ def compared(project: Project, period: Period, old: Policy, new: Instead, step: 
     pins, posted_by = pinned(project, period)
     is_posted = posted_by == old.version
     before = (
-        project.books.believed(str(period)) if is_posted else compute(project, period, old, pins, step).plan.postings
+        read_believed(project, period)
+        if is_posted
+        else round_planned(project, period, compute(project, period, old, pins, step).plan.postings)
     )
     step(f"computing {period} again", 0, 0)
     after, bills = planned_at(project, period, new, pins)
-    rows = changes(round_planned(project, period, before), round_planned(project, period, after.postings))
+    rows = changes(before, round_planned(project, period, after.postings))
     told = tuple(change.sentence for change in clauses.diff(old, new.policy, posted_until=last_day(period)))
     said = tuple(one.sentence for one in bills)
     return Whatif(str(period), short(old), short(new.policy), is_posted, sentence(rows, period), rows, told, said)

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from apportion.books.shapes import StoredRun
 from apportion.engine.plan import RULES
-from apportion.model.rows import POSTINGS
+from apportion.model.rows import RECORDED
 from apportion.reports.corrections import Corrected
 from apportion.reports.sums import ZERO, grouped, less, total
 from apportion.reports.words import shown
@@ -34,11 +35,16 @@ def moved(target: Target, one: Corrected) -> tuple[Sums, Sums]:
 
 def after(one: Corrected) -> pa.Table:
     """All that is believed of the month once it is corrected; a posting may have several rows."""
-    place = POSTINGS.names.index("period")
+    place = RECORDED.names.index("period")
     change = one.change.set_column(
-        place, POSTINGS.field(place), pa.repeat(pa.scalar(one.about), len(one.change)).cast(POSTINGS.field(place).type)
+        place, RECORDED.field(place), pa.repeat(pa.scalar(one.about), len(one.change)).cast(RECORDED.field(place).type)
     )
-    return pa.concat_tables([one.was.select(POSTINGS.names).cast(POSTINGS), change.cast(POSTINGS)])
+    return pa.concat_tables([one.was, change.cast(RECORDED)])
+
+
+def dated(rows: pa.Table) -> pa.Table:
+    """Without the rows that round them."""
+    return rows.filter(pc.is_valid(rows["day"]))
 
 
 def sums(rows: pa.Table) -> Sums:
@@ -121,8 +127,9 @@ def job_changed(project: Project, target: Target, one: Corrected, means: Means) 
 
 def proof(target: Target, one: Corrected, computed: Computed) -> tuple[Node, ...]:
     own = target.within(one.about)
-    refuse_tampered(own, own.pick(computed.plan.postings), own.pick(after(one)), computed.plan.period)
-    return walked(own, computed)
+    believed = own.pick(after(one))
+    refuse_tampered(own, own.pick(computed.plan.postings), dated(believed), computed.plan.period)
+    return walked(own, computed, after(one))
 
 
 def charged(project: Project, target: Target, one: Corrected, means: Means) -> tuple[Sums, Sums]:

@@ -7,11 +7,13 @@ from typing import Any
 
 from apportion.books.shapes import RECLASS, TRANSFERS, StoredRun, Transfer
 from apportion.model.currencies import is_money
+from apportion.model.rows import POSTINGS
 from apportion.model.times import Period
 from apportion.reports.sums import grouped
 from apportion.reports.words import shown
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.explaining.target import entries_named
+from apportion.verbs.minor_units import round_change
 from apportion.verbs.project import Project
 
 
@@ -53,7 +55,8 @@ def decided(project: Project, period: str) -> Iterator[tuple[StoredRun, Transfer
 def team_parts(project: Project, team: str, run: StoredRun, made: Transfer) -> Iterator[DecidedPart]:
     """Nothing where the team has no part in it."""
     entries = project.books.entries(run_id=run.run_id, account=f"team:{team}")
-    for (currency,), amount in grouped(entries, ("currency",)).items():
+    rows = round_change(entries.select(POSTINGS.names).cast(POSTINGS), run.period)
+    for (currency,), amount in grouped(rows, ("currency",)).items():
         if amount and is_money(currency):
             yield DecidedPart(run, made, currency, amount)
 

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from apportion.errors import InvariantError
 from apportion.model.money import plain
-from apportion.model.rows import POSTING_KEY
+from apportion.model.rows import POSTING_KEY, RECORDED
 from apportion.model.times import Interval, Period, day_start
 from apportion.reports.sums import total
 from apportion.reports.words import counted
@@ -21,18 +21,34 @@ from apportion.verbs.explaining.rounding import rounding_nodes
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.explaining.target import Target
 from apportion.verbs.explaining.usage import Whose
+from apportion.verbs.minor_units import round_change
 from apportion.verbs.plan import Computed
 
 
-def walked(target: Target, computed: Computed) -> tuple[Node, ...]:
-    """From the postings of a target to prices, usage, rules and rounding; what is late on the bills by itself."""
+def walked(target: Target, computed: Computed, rounded: pa.Table) -> tuple[Node, ...]:
+    """From the postings of a target to prices, usage, rules and rounding; what is late on the bills by itself.
+
+    `rounded` are the postings of all parts with what rounds them.
+    """
     own, *_ = computed.parts
-    late = [
-        Node(late_text(month, part), {"month": month}, steps)
-        for month, part in computed.late.items()
-        if (steps := walked_part(target, part))
-    ]
-    return (*walked_part(target, own), *late)
+    found: list[Node] = []
+    rest = target.pick(rounding_of(rounded))
+    for month, part in computed.late.items():
+        its = target.pick(rounding_of(round_change(part.plan.postings, str(computed.plan.period))))
+        steps = walked_part(target, part, its)
+        if steps:
+            rest = pa.concat_tables([rest, negated(its)])
+            found.append(Node(late_text(month, part), {"month": month}, steps))
+    return (*walked_part(target, own, rest), *found)
+
+
+def rounding_of(rows: pa.Table) -> pa.Table:
+    return rows.filter(pc.is_null(rows["day"]))
+
+
+def negated(rows: pa.Table) -> pa.Table:
+    place = RECORDED.get_field_index("amount")
+    return rows.set_column(place, RECORDED.field(place), pc.negate(rows["amount"]))
 
 
 def late_text(month: str, part: Computed) -> str:
@@ -40,11 +56,12 @@ def late_text(month: str, part: Computed) -> str:
     return f"late for {month}: {lines} of the bills, shared by the use of their charge periods under {short(part.world.policy)}"
 
 
-def walked_part(target: Target, computed: Computed) -> tuple[Node, ...]:
+def walked_part(target: Target, computed: Computed, rounding: pa.Table) -> tuple[Node, ...]:
     rows, exact = picked(target, computed)
     if computed.world.late and not len(rows):
         return ()
-    scene = Scene(computed, placed_lines(computed), rows, whose(target, computed))
+    whole = pa.concat_tables([rows.select(RECORDED.names).cast(RECORDED), rounding])
+    scene = Scene(computed, placed_lines(computed), whole, whose(target, computed))
     return (
         *pool_nodes(scene),
         *owners(target, computed, scene.whose),

@@ -19,9 +19,10 @@ from apportion.reports.statement.drivers import changes
 from apportion.reports.statement.facts import CHANGES, OWNER, WAS, Facts, Ran, Words
 from apportion.reports.statement.shape import AcceptedFinding
 from apportion.verbs.agreement import basis_of, short
-from apportion.verbs.corrections import before_run, owners_side, runs_of
+from apportion.verbs.corrections import before_run, runs_of
 from apportion.verbs.plan import compute
 from apportion.verbs.preview import Upcoming
+from apportion.verbs.run_rows import owners_side
 from apportion.verbs.stating.coming import coming
 from apportion.verbs.stating.late import late_part
 from apportion.verbs.stating.placing import carried, placed

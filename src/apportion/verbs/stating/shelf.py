@@ -12,9 +12,9 @@ from apportion.policy.document import Policy
 from apportion.reports.statement.drivers import Side
 from apportion.reports.statement.facts import OWNER, WORK
 from apportion.verbs.agreement import policy_for, policy_of_version
-from apportion.verbs.corrections import owners_side
 from apportion.verbs.held import Holding, held_in
 from apportion.verbs.project import Project
+from apportion.verbs.run_rows import owners_side
 from apportion.verbs.stating.late import late_part, within
 from apportion.verbs.stating.placing import placed
 from apportion.verbs.stating.working import with_places

@@ -67,7 +67,7 @@ def figures(ask: Ask, found: Explanation) -> Figures:
         matches = one.posted == one.planned
         note = "the same as posted ✓" if matches else "not posted yet" if one.posted is None else "not what is posted"
         href = ask.link("/ledger", where=where) if where else ""
-        items.append(Figure("figure", shown(one.planned, one.currency), href, note, "good" if matches else ""))
+        items.append(Figure("figure", shown(one.amount, one.currency), href, note, "good" if matches else ""))
         items.append(Figure("exactly", f"{one.exact.rstrip('0').rstrip('.')} {one.currency}", "", "before rounding"))
     return Figures(tuple(items))
 
