@@ -23,22 +23,18 @@ from apportion.reports.words import counted, shown
 from apportion.verbs.agreement import basis_of, policy_of_version, short
 from apportion.verbs.asked import posted_month
 from apportion.verbs.corrections import corrected, corrected_since
+from apportion.verbs.explaining.amounts import added, amounts
 from apportion.verbs.explaining.beside import beside, now, parts_of
-from apportion.verbs.explaining.corrected import added, amounts, computed_by, is_computable, sums_charged, told
+from apportion.verbs.explaining.corrected import computed_by, is_computable, sums_charged, told
 from apportion.verbs.explaining.jobs import job_charges, job_nodes, owner_text, refuse_tampered_charges
 from apportion.verbs.explaining.kept import kept_nodes, kept_sums, kept_target, posted_policy, posted_rules
 from apportion.verbs.explaining.owners import owner_nodes
 from apportion.verbs.explaining.rounding import thirty_digits
 from apportion.verbs.explaining.story import Node, drawn, flat
 from apportion.verbs.explaining.target import Target, find_target
-from apportion.verbs.explaining.transfers import (
-    facts,
-    of_posting,
-    sentence,
-    transfer_nodes,
-)
+from apportion.verbs.explaining.transfers import decided_node, of_posting, transfer_nodes
 from apportion.verbs.explaining.usage import Whose
-from apportion.verbs.explaining.walk import late_text, picked, refuse_tampered, walked
+from apportion.verbs.explaining.walk import late_node, picked, refuse_tampered, walked
 from apportion.verbs.ground import Ground, Means, afresh
 from apportion.verbs.periods import as_period
 from apportion.verbs.plan import Computed
@@ -201,7 +197,7 @@ def explain_decided(
         policy=short(policy),
         head=project.books.head(),
         figures=(Figure(currency, plain(amount), amount, amount),),
-        steps=(Node(sentence(run, made, amount, currency), facts(run, made, amount)),),
+        steps=(decided_node(run, made, amount, currency),),
         basis=basis_of(policy),
     )
 
@@ -214,7 +210,7 @@ def with_changes(project: Project, target: Target, found: Explanation, means: Me
     own = {figure.currency: figure.planned for figure in found.figures}
     booked = beside(found.period, own, [by for _, by in here], parts)
     later = now(found.period, own, [by for _, by in since], parts)
-    nodes = (*transfer_nodes(parts), *(node for node, _ in (*here, *since)))
+    nodes = (*transfer_nodes(parts, found.period), *(node for node, _ in (*here, *since)))
     return replace(found, title=found.title + booked + later, steps=(*found.steps, *nodes))
 
 
@@ -261,7 +257,7 @@ def explain_nodes(
         policy=short(policy),
         head=project.books.head(),
         figures=tuple(Figure(currency, plain(amount), amount, amount) for currency, amount in sums.items()),
-        steps=(*transfer_nodes(parts), *(node for node, _ in nodes)),
+        steps=(*transfer_nodes(parts, str(period)), *(node for node, _ in nodes)),
         also=target.also,
         basis=basis_of(policy),
     )
@@ -350,7 +346,7 @@ def explain_job(project: Project, target: Target, ground: Ground, computed: Comp
 def job_steps(target: Target, computed: Computed, whose: Whose) -> tuple[Node, ...]:
     own, *_ = computed.parts
     late = [
-        Node(late_text(month, part), {"month": month}, steps)
+        late_node(month, part, steps)
         for month, part in computed.late.items()
         if (steps := job_nodes(part, job_charges(target, part), whose))
     ]

@@ -14,6 +14,7 @@ from apportion.reports.sums import total
 from apportion.reports.words import counted
 from apportion.verbs.agreement import short
 from apportion.verbs.difference import difference
+from apportion.verbs.explaining.amounts import priced
 from apportion.verbs.explaining.lines import followers_node, placed_lines
 from apportion.verbs.explaining.owners import owner_nodes
 from apportion.verbs.explaining.pools import Scene, pool_nodes
@@ -23,34 +24,36 @@ from apportion.verbs.explaining.target import Target
 from apportion.verbs.explaining.usage import Whose
 from apportion.verbs.plan import Computed
 
+FROM = ", from "
+
 
 def walked(target: Target, computed: Computed) -> tuple[Node, ...]:
-    """From the postings of a target to prices, usage, rules and rounding; what is late on the bills by itself."""
+    """From the postings of a target to prices, usage, rules and rounding. Its parts come first: pools, then what is late on the bills, by month."""
     own, *_ = computed.parts
     late = [
-        Node(late_text(month, part), {"month": month}, steps)
+        late_node(month, part, (*parts, *why))
         for month, part in computed.late.items()
-        if (steps := walked_part(target, part))
+        for parts, why in (walked_part(target, part),)
+        if parts
     ]
-    return (*walked_part(target, own), *late)
+    parts, why = walked_part(target, own)
+    return (*parts, *late, *why, *rounding_nodes(*picked(target, computed)))
 
 
-def late_text(month: str, part: Computed) -> str:
+def late_node(month: str, part: Computed, steps: tuple[Node, ...]) -> Node:
     lines = counted(len(part.world.cost_lines), "line")
-    return f"late for {month}: {lines} of the bills, shared by the use of their charge periods under {short(part.world.policy)}"
+    how = f"{FROM}{lines} of the bills, shared by the use of that month under {short(part.world.policy)}"
+    return priced(f"late for {month}", steps, {"month": month}, how)
 
 
-def walked_part(target: Target, computed: Computed) -> tuple[Node, ...]:
-    rows, exact = picked(target, computed)
+def walked_part(target: Target, computed: Computed) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The parts of a figure, which add up to it, and the other steps: whose it is, and which lines follow."""
+    rows, _ = picked(target, computed)
     if computed.world.late and not len(rows):
-        return ()
+        return (), ()
     scene = Scene(computed, placed_lines(computed), rows, whose(target, computed))
-    return (
-        *pool_nodes(scene),
-        *owners(target, computed, scene.whose),
-        *(followers_node(scene.placed) if target.kind == "team" else ()),
-        *rounding_nodes(rows, exact),
-    )
+    follow = followers_node(scene.placed) if target.kind == "team" else ()
+    return pool_nodes(scene), (*owners(target, computed, scene.whose), *follow)
 
 
 def picked(target: Target, computed: Computed) -> tuple[pa.Table, list[int]]:
