@@ -232,7 +232,7 @@ def test_the_policy_of_the_service_month_open_or_closed(folder: Path, shut: bool
     assert told.figures[0].posted == 96
     (node,) = [step for step in told.steps if "month" in step.facts]
     assert node.text.startswith(
-        "late for 2026-09: 1 line of the bills, shared by the use of their charge periods under small@"
+        "late for 2026-09: 48.00 USD, from 1 line of the bills, shared by the use of that month under small@"
     )
     assert "gpus: 48.00 USD = usage 48.00" in "\n".join(drawn(node.steps))
     job = apportion.explain(again, "job:a", "2026-10")

@@ -23,23 +23,19 @@ from apportion.reports.words import counted, shown
 from apportion.verbs.agreement import basis_of, policy_of_version, short
 from apportion.verbs.asked import posted_month
 from apportion.verbs.corrections import corrected, corrected_since
+from apportion.verbs.explaining.amounts import added, amounts
 from apportion.verbs.explaining.beside import beside, now, parts_of
-from apportion.verbs.explaining.corrected import added, amounts, computed_by, is_computable, sums_charged, told
-from apportion.verbs.explaining.corrected import sums as sums_of
+from apportion.verbs.explaining.corrected import computed_by, is_computable, sums_charged, told
+from apportion.verbs.explaining.corrected import sums as row_sums
 from apportion.verbs.explaining.jobs import job_charges, job_nodes, owner_text, refuse_tampered_charges
 from apportion.verbs.explaining.kept import kept_nodes, kept_sums, kept_target, posted_policy, posted_rules
 from apportion.verbs.explaining.owners import owner_nodes
 from apportion.verbs.explaining.rounding import thirty_digits
 from apportion.verbs.explaining.story import Node, drawn, flat
 from apportion.verbs.explaining.target import Target, find_target
-from apportion.verbs.explaining.transfers import (
-    facts,
-    of_posting,
-    sentence,
-    transfer_nodes,
-)
+from apportion.verbs.explaining.transfers import decided_node, of_posting, transfer_nodes
 from apportion.verbs.explaining.usage import Whose
-from apportion.verbs.explaining.walk import late_text, picked, refuse_tampered, walked
+from apportion.verbs.explaining.walk import late_node, picked, refuse_tampered, walked
 from apportion.verbs.ground import Ground, Means, afresh
 from apportion.verbs.minor_units import read_plan, round_planned
 from apportion.verbs.periods import as_period
@@ -211,7 +207,7 @@ def explain_decided(
         policy=short(policy),
         head=project.books.head(),
         figures=(Figure(currency, plain(amount), amount, amount, amount),),
-        steps=(Node(sentence(run, made, amount, currency), facts(run, made, amount)),),
+        steps=(decided_node(run, made, amount, currency),),
         basis=basis_of(policy),
     )
 
@@ -224,7 +220,7 @@ def with_changes(project: Project, target: Target, found: Explanation, means: Me
     own = {figure.currency: figure.amount for figure in found.figures}
     booked = beside(found.period, own, [by for _, by in here], parts)
     later = now(found.period, own, [by for _, by in since], parts)
-    nodes = (*transfer_nodes(parts), *(node for node, _ in (*here, *since)))
+    nodes = (*transfer_nodes(parts, found.period), *(node for node, _ in (*here, *since)))
     return replace(found, title=found.title + booked + later, steps=(*found.steps, *nodes))
 
 
@@ -271,7 +267,7 @@ def explain_nodes(
         policy=short(policy),
         head=project.books.head(),
         figures=tuple(Figure(currency, plain(amount), amount, amount, amount) for currency, amount in sums.items()),
-        steps=(*transfer_nodes(parts), *(node for node, _ in nodes)),
+        steps=(*transfer_nodes(parts, str(period)), *(node for node, _ in nodes)),
         also=target.also,
         basis=basis_of(policy),
     )
@@ -281,8 +277,8 @@ def figures_of(rows: pa.Table, exact: Sequence[int], posted: pa.Table | None, ro
     sums: dict[str, int] = {}
     for currency, grains in zip(rows["currency"].to_pylist(), exact, strict=True):
         sums[currency] = sums.get(currency, 0) + grains
-    planned, found = sums_of(rows), {} if posted is None else sums_of(posted)
-    whole = sums_of(rounded)
+    planned, found = row_sums(rows), {} if posted is None else row_sums(posted)
+    whole = row_sums(rounded)
     return tuple(
         Figure(
             currency,
@@ -359,7 +355,7 @@ def explain_job(project: Project, target: Target, ground: Ground, computed: Comp
 def job_steps(target: Target, computed: Computed, whose: Whose) -> tuple[Node, ...]:
     own, *_ = computed.parts
     late = [
-        Node(late_text(month, part), {"month": month}, steps)
+        late_node(month, part, steps)
         for month, part in computed.late.items()
         if (steps := job_nodes(part, job_charges(target, part), whose))
     ]

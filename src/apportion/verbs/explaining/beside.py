@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from apportion.verbs.explaining.corrected import Sums, added, amounts
+from apportion.verbs.explaining.amounts import Sums, added, amounts
 from apportion.verbs.explaining.target import Target
 from apportion.verbs.explaining.transfers import DecidedPart, sums_decided, transfer_parts
 from apportion.verbs.periods import as_period

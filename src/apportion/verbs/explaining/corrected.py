@@ -1,6 +1,6 @@
 """Money that corrects a closed month: what it was, what it is now, why, and by which runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 import pyarrow as pa
@@ -11,8 +11,8 @@ from apportion.engine.plan import RULES
 from apportion.model.rows import RECORDED
 from apportion.reports.corrections import Corrected
 from apportion.reports.sums import ZERO, grouped, less, total
-from apportion.reports.words import shown
 from apportion.verbs.agreement import policy_of_version
+from apportion.verbs.explaining.amounts import Sums, amounts
 from apportion.verbs.explaining.jobs import job_charges
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.explaining.target import Target
@@ -23,8 +23,6 @@ from apportion.verbs.plan import Computed
 from apportion.verbs.project import Project
 from apportion.verbs.rules import earlier_rules, rules_of
 from apportion.verbs.world import pins_of_run
-
-Sums = Mapping[str, Decimal]  # by currency
 
 
 def moved(target: Target, one: Corrected) -> tuple[Sums, Sums]:
@@ -57,18 +55,6 @@ def change(was: Sums, now: Sums) -> dict[str, Decimal]:
     return {currency: amount for currency, amount in found.items() if amount}
 
 
-def added(parts: Iterable[Sums]) -> dict[str, Decimal]:
-    found: dict[str, list[Decimal]] = {}
-    for part in parts:
-        for currency, amount in part.items():
-            found.setdefault(currency, []).append(amount)
-    return {currency: total(amounts) for currency, amounts in sorted(found.items())}
-
-
-def amounts(parts: Sums) -> str:
-    return " and ".join(shown(amount, currency) for currency, amount in parts.items()) or "nothing"
-
-
 def correction_node(one: Corrected, was: Sums, now: Sums, steps: Sequence[Node] = ()) -> Node:
     """One correction in a sentence, with its runs below."""
     by = change(was, now)
@@ -85,8 +71,8 @@ def correction_node(one: Corrected, was: Sums, now: Sums, steps: Sequence[Node] 
         "run": one.run,
     }
     runs = (Node(f"run before: {one.before_run}"), Node(f"run: {one.run}"))
-    how = (Node(f"how the new figure of {one.about} comes about", {}, tuple(steps)),) if steps else ()
-    return Node(text, facts, (*runs, *how))
+    how = (Node(f"how the new figure of {one.about} comes about: {amounts(now)}", {"now": now}, tuple(steps)),)
+    return Node(text, facts, (*runs, *(how if steps else ())))
 
 
 def told(project: Project, target: Target, some: Sequence[Corrected], means: Means) -> list[tuple[Node, Sums]]:

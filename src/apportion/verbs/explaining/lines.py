@@ -89,7 +89,8 @@ def followers_node(placed: Placed) -> tuple[Node, ...]:
     sums = sums_by_currency(rows)
     amounts = " and ".join(shown(amount, currency) for currency, amount in sums.items())
     kinds = ", ".join(sorted(filter(None, pc.unique(rows["ChargeCategory"]).to_pylist())))
-    text = f"{counted(len(rows), 'line')} that are not usage ({kinds}), {amounts} in all, follow the charges of their account and service"
+    follow = "follows the charges of its" if len(rows) == 1 else "follow the charges of their"
+    text = f"{counted(len(rows), 'line')} of tax, credits, fees or unused commitments, {amounts} in all, {follow} account and service"
     return (Node(text, {"count": len(rows), "sums": sums, "kinds": kinds}, top_lines(rows)),)
 
 

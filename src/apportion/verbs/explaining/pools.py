@@ -76,7 +76,10 @@ def sum_text(parts: Mapping[str, Decimal], currency: str) -> str:
 
 def causes(rows: pa.Table, currency: str) -> tuple[Node, ...]:
     return tuple(
-        Node(f"{team} {reason}{', ' + cause if cause else ''}: {shown(amount, currency)}", {"amount": amount})
+        Node(
+            f"{team} {reason}{', ' + cause if cause else ''}: {shown(amount, currency)}",
+            {"team": team, "amount": amount, "currency": currency},
+        )
         for (team, reason, cause), amount in grouped(rows, ("team", "reason", "cause")).items()
     )
 

@@ -109,8 +109,9 @@ def currency_nodes(computed: Computed, result: PoolResult, currency: str, span: 
         f"{what} per {unit}: {price_text(mean, currency)} on average = {shown(for_reading(Fraction(grains, GRAIN)), currency)} / "
         f"{measure.amount(units)} {offered}"
     )
-    if prices[0] != prices[-1]:
-        text += f"; by {pool.slot} and curve between {price_text(prices[0], currency)} and {price_text(prices[-1], currency)}"
+    least, most = price_text(prices[0], currency), price_text(prices[-1], currency)
+    if least != most:
+        text += f"; by {pool.slot} and curve between {least} and {most}"
     facts = {
         "mean": for_reading(mean),
         "lowest": for_reading(prices[0]),

@@ -16,11 +16,13 @@ from apportion.reports.report import Record
 from apportion.verbs.explain import Explanation
 from apportion.verbs.explaining.story import Node, revived
 from apportion.verbs.explaining.target import HASH, KINDS, NUMBER
+from apportion.verbs.explaining.walk import FROM
 from apportion.verbs.job_clusters import jobs_named
 from apportion.verbs.project import Project
 
 MORE = "; the largest:"
 ANOTHER = "another team"
+DECIDED = ("run", "kind", "booked", "about", "amount", "currency", "owner", "other")
 FOLLOW = "tax, credits and fees follow the charges that they belong to"
 
 
@@ -101,7 +103,7 @@ def below(node: Node, teams: Collection[str]) -> tuple[Node, ...]:
 def pool_part(node: Node, teams: Collection[str]) -> Node | None:
     """A step on the way to what a pool shares: its rules, its prices, and sums over everybody."""
     facts = set(node.facts)
-    if not facts or "why" in facts or facts == {"amount"}:
+    if not facts or facts == {"amount"} or facts & {"why", "team"}:
         return None
     alone = own_part(Node(node.text.removesuffix(MORE), node.facts), teams)
     steps = node.steps if facts & {"pool", "month", "measure"} else ()
@@ -129,7 +131,9 @@ def rate_alone(node: Node, teams: Collection[str]) -> Node:
 
 
 def late(node: Node, teams: Collection[str]) -> Node:
-    return replace(node, text=f"late for {node.facts['month']}", steps=below(node, teams))
+    """Without how many lines of the bills they are, and by which policy. What was kept before had no price."""
+    text = node.text.partition(FROM)[0] if "amount" in node.facts else f"late for {node.facts['month']}"
+    return replace(node, text=text, steps=below(node, teams))
 
 
 def own_worth(node: Node, teams: Collection[str]) -> Node:
@@ -153,7 +157,7 @@ def decided(node: Node, teams: Collection[str]) -> Node:
     money = node.text.partition(": ")[0]
     return Node(
         f"{money}: {how.format(**facts)}",
-        {key: facts[key] for key in ("run", "kind", "booked", "about", "amount", "owner", "other")},
+        {key: value for key, value in facts.items() if key in DECIDED},
     )
 
 

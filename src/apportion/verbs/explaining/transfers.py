@@ -11,6 +11,7 @@ from apportion.model.rows import POSTINGS
 from apportion.model.times import Period
 from apportion.reports.sums import grouped
 from apportion.reports.words import shown
+from apportion.verbs.explaining.amounts import priced
 from apportion.verbs.explaining.story import Node
 from apportion.verbs.explaining.target import entries_named
 from apportion.verbs.minor_units import round_change
@@ -32,12 +33,19 @@ def transfer_parts(project: Project, team: str, period: Period) -> list[DecidedP
     return [part for run, made in decided(project, str(period)) for part in team_parts(project, team, run, made)]
 
 
-def transfer_nodes(parts: Sequence[DecidedPart]) -> tuple[Node, ...]:
-    nodes = tuple(
-        Node(sentence(part.run, part.made, part.amount, part.currency), facts(part.run, part.made, part.amount))
-        for part in parts
-    )
-    return (Node("decided by people, beside what was computed", {}, nodes),) if nodes else ()
+def transfer_nodes(parts: Sequence[DecidedPart], period: str) -> tuple[Node, ...]:
+    """Those that are booked in the month, and those that were booked since."""
+    kinds = {"decided by people, beside what was computed": True, "decided by people since": False}
+    found = {text: [part for part in parts if (part.run.period == period) is now] for text, now in kinds.items()}
+    return tuple(priced(text, tuple(map(transfer_node, some)), {}) for text, some in found.items() if some)
+
+
+def transfer_node(part: DecidedPart) -> Node:
+    return decided_node(part.run, part.made, part.amount, part.currency)
+
+
+def decided_node(run: StoredRun, made: Transfer, amount: Decimal, currency: str) -> Node:
+    return Node(sentence(run, made, amount, currency), facts(run, made, amount, currency))
 
 
 def sums_decided(parts: Iterable[DecidedPart]) -> list[dict[str, Decimal]]:
@@ -72,10 +80,10 @@ def sentence(run: StoredRun, made: Transfer, amount: Decimal, currency: str) -> 
     )
 
 
-def facts(run: StoredRun, made: Transfer, amount: Decimal) -> dict[str, object]:
+def facts(run: StoredRun, made: Transfer, amount: Decimal, currency: str) -> dict[str, object]:
     return {
-        "run": run.run_id, "kind": run.kind, "booked": run.period, "about": run.about, "amount": amount, "owner": made.owner,
-        "other": made.other, "why": made.why, "approver": made.approver, "dispute": made.dispute,
+        "run": run.run_id, "kind": run.kind, "booked": run.period, "about": run.about, "amount": amount,
+        "currency": currency, "owner": made.owner, "other": made.other, "why": made.why, "approver": made.approver, "dispute": made.dispute,
     }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from apportion.reports.sums import total
 from apportion.reports.words import counted
 from apportion.verbs.agreement import short
 from apportion.verbs.difference import difference
+from apportion.verbs.explaining.amounts import priced
 from apportion.verbs.explaining.lines import followers_node, placed_lines
 from apportion.verbs.explaining.owners import owner_nodes
 from apportion.verbs.explaining.pools import Scene, pool_nodes
@@ -24,22 +25,24 @@ from apportion.verbs.explaining.usage import Whose
 from apportion.verbs.minor_units import round_change
 from apportion.verbs.plan import Computed
 
+FROM = ", from "
+
 
 def walked(target: Target, computed: Computed, rounded: pa.Table) -> tuple[Node, ...]:
-    """From the postings of a target to prices, usage, rules and rounding; what is late on the bills by itself.
+    """From the postings of a target to prices, usage, rules and rounding. Its parts come first: pools, then what is late on the bills, by month.
 
-    `rounded` are the postings of all parts with what rounds them.
+    `rounded` are the postings of all parts with what rounds them; what is late is rounded by itself.
     """
     own, *_ = computed.parts
-    found: list[Node] = []
-    rest = target.pick(rounding_of(rounded))
+    rest, late = target.pick(rounding_of(rounded)), []
     for month, part in computed.late.items():
         its = target.pick(rounding_of(round_change(part.plan.postings, str(computed.plan.period))))
-        steps = walked_part(target, part, its)
-        if steps:
+        parts, why = walked_part(target, part, its)
+        if parts:
             rest = pa.concat_tables([rest, negated(its)])
-            found.append(Node(late_text(month, part), {"month": month}, steps))
-    return (*walked_part(target, own, rest), *found)
+            late.append(late_node(month, part, (*parts, *why)))
+    parts, why = walked_part(target, own, rest)
+    return (*parts, *late, *why, *rounding_nodes(*picked(target, computed)))
 
 
 def rounding_of(rows: pa.Table) -> pa.Table:
@@ -51,23 +54,21 @@ def negated(rows: pa.Table) -> pa.Table:
     return rows.set_column(place, RECORDED.field(place), pc.negate(rows["amount"]))
 
 
-def late_text(month: str, part: Computed) -> str:
+def late_node(month: str, part: Computed, steps: tuple[Node, ...]) -> Node:
     lines = counted(len(part.world.cost_lines), "line")
-    return f"late for {month}: {lines} of the bills, shared by the use of their charge periods under {short(part.world.policy)}"
+    how = f"{FROM}{lines} of the bills, shared by the use of that month under {short(part.world.policy)}"
+    return priced(f"late for {month}", steps, {"month": month}, how)
 
 
-def walked_part(target: Target, computed: Computed, rounding: pa.Table) -> tuple[Node, ...]:
-    rows, exact = picked(target, computed)
+def walked_part(target: Target, computed: Computed, rounding: pa.Table) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The parts of a figure, which add up to it, and the other steps: whose it is, and which lines follow."""
+    rows, _ = picked(target, computed)
     if computed.world.late and not len(rows):
-        return ()
+        return (), ()
     whole = pa.concat_tables([rows.select(RECORDED.names).cast(RECORDED), rounding])
     scene = Scene(computed, placed_lines(computed), whole, whose(target, computed))
-    return (
-        *pool_nodes(scene),
-        *owners(target, computed, scene.whose),
-        *(followers_node(scene.placed) if target.kind == "team" else ()),
-        *rounding_nodes(rows, exact),
-    )
+    follow = followers_node(scene.placed) if target.kind == "team" else ()
+    return pool_nodes(scene), (*owners(target, computed, scene.whose), *follow)
 
 
 def picked(target: Target, computed: Computed) -> tuple[pa.Table, list[int]]:
