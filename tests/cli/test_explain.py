@@ -57,7 +57,13 @@ def test_a_posting_by_the_beginning_of_its_hash(run: Run, posted: Path) -> None:
     value = run("--project", posted, "explain", link[:16], "-o", "json").value()
     assert (value["kind"], value["name"]) == ("posting", str(seq))
     assert value["figures"] == [
-        {"currency": "USD", "exact": "60.000000000000000000000000000000", "planned": "60", "posted": "60"}
+        {
+            "currency": "USD",
+            "exact": "60.000000000000000000000000000000",
+            "planned": "60",
+            "posted": "60",
+            "amount": "60",
+        }
     ]
 
 

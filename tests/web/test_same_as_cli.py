@@ -46,6 +46,7 @@ def of_owner(where: str, *more: str) -> Beside:
     days = tuple(f"{SHOWBACK} --by day {where} {month}" for month in (NOW, BEFORE))
     pools = (f"{SHOWBACK} --by pool {where} {NOW}", f"{SHOWBACK} --by pool {where} {BEFORE}")
     others = tuple(f"{SHOWBACK} --by {by} {where} {NOW}" for by in ("project", "user", "team", "reason"))
+    others += (f"apportion report runs {where} {NOW}",)
     return Beside((*pools, *others, *more, f"apportion report trend {where} {NOW}"), days, (pools,))
 
 

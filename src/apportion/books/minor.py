@@ -15,24 +15,36 @@ from apportion.books.database import insert_rows
 from apportion.books.ledger import CONTRA, read_head
 from apportion.books.names import Names, shown
 from apportion.books.shapes import Damage
-from apportion.model.minor import minor_units, table_of
+from apportion.errors import BooksError
+from apportion.model.minor import TOO_LARGE, minor_units, table_of
 from apportion.model.rows import MINOR, MINOR_KEY, MONEY, TEXT
 
 
 def keep_minor(connection: Connection, period: str) -> None:
-    """Part of the transaction that posts in the period."""
-    store_minor(connection, period, make_minor(connection, period))
+    """Part of the transaction that posts in the period. Of one that is too large to be stated nothing is kept: posting it is no mistake of the books."""
+    try:
+        minor = make_minor(connection, period)
+    except BooksError as error:
+        if error.code != TOO_LARGE:
+            raise
+        forget_minor(connection, period)
+    else:
+        store_minor(connection, period, minor)
 
 
 def store_minor(connection: Connection, period: str, minor: pa.Table) -> None:
     """In place of what was kept of the period, with the head that it was made at."""
     units, heads = record.minor_units, record.minor_heads
-    connection.execute(delete(units).where(units.c.period == period))
-    connection.execute(delete(heads).where(heads.c.period == period))
+    forget_minor(connection, period)
     rows = [(period, *row) for row in zip(*(column.to_pylist() for column in minor.columns), strict=True)]
     if rows:
         insert_rows(connection, units, ("period", *MINOR.names), rows)
     connection.execute(insert(heads).values(period=period, head=read_head(connection, period)))
+
+
+def forget_minor(connection: Connection, period: str) -> None:
+    for table in (record.minor_units, record.minor_heads):
+        connection.execute(delete(table).where(table.c.period == period))
 
 
 def make_minor(connection: Connection, period: str, as_of_s: int | None = None) -> pa.Table:
@@ -111,7 +123,10 @@ def fill_minor(connection: Connection) -> None:
     """Of every period that has runs, in books made before they were kept."""
     for period in connection.scalars(select(record.runs.c.period).distinct()).all():
         closed = closed_with(connection, period)
-        store_minor(connection, period, make_minor(connection, period) if closed is None else closed)
+        if closed is None:
+            keep_minor(connection, period)
+        else:
+            store_minor(connection, period, closed)
 
 
 def check_minor(connection: Connection) -> Iterator[Damage]:

@@ -17,6 +17,7 @@ from apportion.model.rows import MINOR, MINOR_KEY, RECORDED, TEXT
 from apportion.model.tree import Leaf, descend
 
 ROOT = 2  # bill and currency
+TOO_LARGE = "month-too-large"
 LARGEST = 2**63 - 1  # of minor units in 64 bits
 APART = pa.schema(
     [*(MINOR.field(name) for name in MINOR_KEY), pa.field("run", TEXT, nullable=False), MINOR.field("amount")]
@@ -79,11 +80,14 @@ def round_each(posted: pa.Table) -> pa.Table:
     return table_of(MINOR, [(*key, half_even(grains, grains_per_minor(key[1]))) for key, grains in exact])
 
 
-def add_rounding(posted: pa.Table, minor: pa.Table, period: str) -> pa.Table:
+def add_rounding(posted: pa.Table, minor: pa.Table | None, period: str) -> pa.Table:
     """The exact postings of a period with a row of no day for each key of its minor units: what rounding adds to it or takes from it.
 
     So the rows of any owner, pool, component, reason or cause come to whole minor units, and the rows of a day to what was posted of it.
+    Without minor units they stay as exact as they are.
     """
+    if minor is None:
+        return posted.select(RECORDED.names).cast(RECORDED)
     exact = posted.group_by(list(MINOR_KEY)).aggregate([("amount", "sum")])
     grains = dict(zip(keys_of(exact), map(to_grains, exact["amount_sum"].to_pylist()), strict=True))
     rows = []

@@ -88,10 +88,11 @@ def of_currency(posted: pa.Table, currency: str) -> pa.Table:
 
 
 def running(posted: pa.Table) -> dict[str, Decimal]:
-    """What it had come to at the end of each day that something is posted for."""
+    """What it had come to at the end of each day that something is posted for; in the end to the whole, as it is rounded."""
     days = [(day, amount) for (day,), amount in grouped(posted, ("day",)).items()]
     sums = accumulate((amount for _, amount in days), lambda so_far, more: total([so_far, more]))
-    return dict(zip((day for day, _ in days), sums, strict=True))
+    found = dict(zip((day for day, _ in days), sums, strict=True))
+    return found | ({days[-1][0]: summed(posted)} if days else {})
 
 
 def by_day(days: Mapping[str, Decimal], period: Period) -> dict[int, Decimal]:

@@ -25,6 +25,7 @@ from apportion.verbs.brought import Brought, brought
 from apportion.verbs.findings import divide_problems, month_findings, other_findings, with_lost
 from apportion.verbs.findings import source_findings as delivery_findings
 from apportion.verbs.gaps import Gap, gaps_of
+from apportion.verbs.minor_units import round_outcome
 from apportion.verbs.nodes import node_findings
 from apportion.verbs.notify import telling_findings
 from apportion.verbs.overcommitted import overcommitted
@@ -99,7 +100,7 @@ def check(project: Project, period: Period | str | None = None, step: Step = sil
     checks += guarded(lambda: quota_findings(project, month), "quotas") if project_policy(project) else []
     if month is not None:
         checks += guarded(lambda: bill_findings(project, month), "bills")
-    report = coverage_of(computed) if computed else None
+    report = coverage_of(project, computed) if computed else None
     gaps = gaps_of(computed) if computed else ()
     found, others = month_and_others(project, month, computed)
     report = with_lost(report, found) if report else None
@@ -234,11 +235,10 @@ def newest(project: Project, period: Period | str | None) -> Period | None:
     return as_period(max(known)) if known else None
 
 
-def coverage_of(computed: Computed) -> Report:
+def coverage_of(project: Project, computed: Computed) -> Report:
     """Of a plan made now, whether posted or not."""
-    return coverage(
-        Record(str(computed.plan.period), computed.plan.postings, head="", policies=(short(computed.world.policy),))
-    )
+    rows = round_outcome(project, computed.plan.period, computed.plan.postings)
+    return coverage(Record(str(computed.plan.period), rows, head="", policies=(short(computed.world.policy),)))
 
 
 def noted_findings(computed: Computed) -> Iterator[CheckLine]:

@@ -3,12 +3,15 @@
 Corrections and decisions are rounded each by itself, and what remains of the month's minor units is its plan's.
 """
 
+from collections.abc import Callable
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.books.minor import minor_of
 from apportion.books.shapes import CORRECTION, PLAN
-from apportion.model.minor import add_rounding, apart, round_each
+from apportion.errors import BooksError
+from apportion.model.minor import TOO_LARGE, add_rounding, apart, round_each
 from apportion.model.rows import MINOR_KEY, POSTINGS
 from apportion.model.times import Period
 from apportion.verbs.difference import difference
@@ -21,7 +24,8 @@ AMOUNTS = [*MINOR_KEY, "amount"]
 def read_posted(project: Project, period: Period | str, until_s: int | None = None) -> pa.Table:
     """The postings of a month, now or at a second, with rows of no day that round them."""
     books = project.books
-    return add_rounding(books.posted(str(period), as_of_s=until_s), books.minor(str(period), until_s), str(period))
+    minor = unless_too_large(lambda: books.minor(str(period), until_s))
+    return add_rounding(books.posted(str(period), as_of_s=until_s), minor, str(period))
 
 
 def read_believed(project: Project, period: Period | str, before_seq: int | None = None) -> pa.Table:
@@ -37,7 +41,7 @@ def read_believed(project: Project, period: Period | str, before_seq: int | None
 def read_plan(project: Project, period: Period | str) -> pa.Table:
     """What was planned in a month, without its other runs."""
     books, month = project.books, str(period)
-    own = of_no_run(apart(books.minor(month), other_rows(project, month)))
+    own = unless_too_large(lambda: of_no_run(apart(books.minor(month), other_rows(project, month))))
     return add_rounding(books.posted(month, kinds=[PLAN]), own, month)
 
 
@@ -57,7 +61,7 @@ def round_planned(project: Project, period: Period, postings: pa.Table) -> pa.Ta
     """What a plan would make of the month, beside its other runs."""
     others = other_rows(project, period)
     rows = pa.concat_tables([postings.select(AMOUNTS), others.select(AMOUNTS).cast(postings.select(AMOUNTS).schema)])
-    own = of_no_run(apart(minor_of(project.books.names, rows), others))
+    own = unless_too_large(lambda: of_no_run(apart(minor_of(project.books.names, rows), others)))
     return add_rounding(postings, own, str(period))
 
 
@@ -67,6 +71,16 @@ def round_outcome(project: Project, period: Period, postings: pa.Table) -> pa.Ta
         return round_planned(project, period, postings)
     change = difference(postings, project.books.believed(str(period)))
     return pa.concat_tables([read_believed(project, period), round_change(change, str(period))])
+
+
+def unless_too_large(find: Callable[[], pa.Table]) -> pa.Table | None:
+    """None of a month that has no minor units, because it is too large to be stated: its figures are told exactly."""
+    try:
+        return find()
+    except BooksError as error:
+        if error.code != TOO_LARGE:
+            raise
+        return None
 
 
 def of_no_run(minor: pa.Table) -> pa.Table:

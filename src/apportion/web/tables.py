@@ -38,8 +38,11 @@ def in_order(present: Collection[str], every: Sequence[str]) -> list[str]:
     return [*known[: len(known) - len(last)], *others, *last]
 
 
-def spread(sums: Sums, rows: str, columns: Sequence[str], currency: str) -> Table:
-    """A row for each first key, a column for each second; sums at the end of both."""
+def spread(
+    sums: Sums, rows: str, columns: Sequence[str], currency: str, rounding: Mapping[str, Decimal] | None = None
+) -> Table:
+    """A row for each first key, a column for each second; sums at the end of both. `rounding` is what the sum of a column has beside its rows."""
+    rest = rounding or {}
     keys = sorted({first for first, _ in sums})
     cells = [
         (
@@ -56,8 +59,11 @@ def spread(sums: Sums, rows: str, columns: Sequence[str], currency: str) -> Tabl
     )
     totals: tuple[Cell, ...] = (
         "",
-        *(total(sums.get((key, name), Decimal(0)) for key in keys) for name in columns),
-        total(sums.values()),
+        *(
+            total([*(sums.get((key, name), Decimal(0)) for key in keys), rest.get(name, Decimal(0))])
+            for name in columns
+        ),
+        total([*sums.values(), *rest.values()]),
     )
     return Table(heads, tuple(cells), totals, currency)
 

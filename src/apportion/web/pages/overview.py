@@ -4,6 +4,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from apportion.errors import ApportionError
 from apportion.model.rows import REASONS, SYSTEM_OWNERS
 from apportion.render.chart import colours, number, stacked_days
@@ -103,7 +105,10 @@ def daily(ask: Ask, currency: str) -> Chart:
         for (day, team, unit), amount in grouped(posted, ("day", "team", "currency")).items()
         if unit == currency
     }
-    sums, every = folded(whole), team_order(ask, {team for _, team in whole})
+    undated = grouped(posted.filter(pc.is_null(posted["day"])), ("team", "currency")).items()
+    sums = dict(folded({**whole, **{("", team): amount for (team, unit), amount in undated if unit == currency}}))
+    rounding = {team: sums.pop((day, team)) for day, team in [*sums] if not day}
+    every = team_order(ask, {team for _, team in whole})
     order = in_order({team for _, team in sums}, every)
     states = states_of(ask)
     values = [
@@ -117,7 +122,7 @@ def daily(ask: Ask, currency: str) -> Chart:
         }
         for (day, team), amount in sums.items()
     ]
-    table = stated(spread(sums, "day", order, currency), states)
+    table = stated(spread(sums, "day", order, currency, rounding), states)
     says = f"Each day of {ask.period} by team, idle and unallocated in grey." + told(states, [day for day, _ in sums])
     days, named = [str(row[0]) for row in table.rows], [name for name in order if name in every]
     links = {name: [ask.ledger(f"team={name}", f"day={day}") for day in days] for name in named}
