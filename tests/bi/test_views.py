@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from itertools import product
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -22,6 +21,7 @@ from apportion.books.views.shapes import TYPES, VERSION, VIEWS
 from apportion.errors import BooksError
 from apportion.model.money import plain, total_of
 from apportion.model.times import day_start, parse_period
+from apportion.reports.sums import grouped
 from apportion.verbs.project import Project
 from apportion.verbs.views import drop_views, views
 from tests.web import world
@@ -79,13 +79,21 @@ def test_postgresql_has_their_types_and_says_what_they_mean(served: Project) -> 
 
 
 @pytest.mark.parametrize("by", ["team", "pool", "reason"])
-def test_sums_are_those_of_the_report_to_the_last_digit(project: Project, by: str) -> None:
-    for month, view in product(world.BILLED, ("apportion_postings", "apportion_daily")):
+def test_sums_are_those_of_the_report_and_of_the_ledger(project: Project, by: str) -> None:
+    """Whole minor units, as reports tell them; and of postings and days every digit."""
+    for month in world.BILLED:
         report = apportion.report(project, "showback", month, by=by)
         (section,) = report.sections
         amount = [column.name for column in report.columns].index("amount")
-        query = f"SELECT {by}, amount FROM {view} WHERE period = '{month}' AND currency = '{section.currency}'"
-        assert summed(rows(project.books, query), by) == {(row[0],): row[amount] for row in section.rows}
+        assert sums_in(project, "apportion_amounts", month, by) == {(row[0],): row[amount] for row in section.rows}
+        for view in ("apportion_postings", "apportion_daily"):
+            assert sums_in(project, view, month, by) == grouped(project.books.posted(month), (by,))
+
+
+def sums_in(project: Project, view: str, month: str, by: str) -> dict[tuple[str, ...], Decimal]:
+    return summed(
+        rows(project.books, f"SELECT {by}, amount FROM {view} WHERE period = '{month}' AND currency = 'USD'"), by
+    )
 
 
 def test_owners_idle_unallocated_and_residual_are_the_bill(project: Project) -> None:
@@ -109,8 +117,14 @@ def test_bills_are_what_their_lines_come_to(project: Project) -> None:
 
 def test_idle_is_what_the_report_of_idle_says(project: Project) -> None:
     (section,) = apportion.report(project, "idle", OPEN).sections
-    found = rows(project.books, f"SELECT pool, cause, team, amount FROM apportion_idle WHERE period = '{OPEN}'")
-    assert summed(found, "pool", "cause", "team") == {(row[0], row[1], row[2]): row[4] for row in section.rows}
+    keys = ("pool", "cause", "team")
+    idle = f"period = '{OPEN}' AND (reason = 'idle' OR team = '_idle')"
+    found = rows(project.books, f"SELECT pool, cause, team, amount FROM apportion_amounts WHERE {idle}")
+    assert summed(found, *keys) == {(row[0], row[1], row[2]): row[4] for row in section.rows}
+    daily = rows(project.books, f"SELECT pool, cause, team, amount FROM apportion_idle WHERE period = '{OPEN}'")
+    posted = project.books.posted(OPEN)
+    exact = posted.filter(pc.or_(pc.equal(posted["reason"], "idle"), pc.equal(posted["team"], "_idle")))
+    assert summed(daily, *keys) == grouped(exact, keys)
 
 
 def test_budgets_are_those_that_hold_with_what_was_spent(project: Project) -> None:
