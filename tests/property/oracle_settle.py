@@ -176,12 +176,11 @@ def counts_as_cost(entry: Entry) -> bool:
 
 
 def over_totals(money: Entry, totals: dict[tuple[str, Who], Fraction]) -> list[Entry]:
-    """[] where nobody has a positive total in that currency."""
+    """[] where the totals in that currency come to 0."""
     weights = {
-        who: total for (currency, who), total in totals.items() if currency == money.currency and total >= SMALLEST
+        who: total for (currency, who), total in totals.items() if currency == money.currency and abs(total) >= SMALLEST
     }
-    whole = sum(weights.values(), ZERO)
-    return [replace(money, who=who, amount=money.amount * weight / whole) for who, weight in weights.items()]
+    return [replace(money, who=who, amount=money.amount * part) for who, part in same_sign(weights).items()]
 
 
 # followers
@@ -195,13 +194,22 @@ def follow(facts: Facts, line: Line, ledger: list[Entry]) -> list[Entry]:
 
     money = blank(facts, line, line.amount)
     bill = [entry for entry in ledger if entry.bill == money.bill and counts_as_cost(entry)]
-    shares = same_sign(sums((entry for entry in bill if entry.group == line.group), key)) or same_sign(sums(bill, key))
-    if not shares:
+    near = [entry for entry in bill if entry.group == line.group]
+    base = next((some for some in (near, bill) if parts_of_owners(some)), [])
+    if not base:
         return [replace(part, cause="no demand") for part in spread(facts, line, line.span)]
     return [
-        replace(money, pool=pool, day=day, reason=reason, cause=cause, who=who, amount=money.amount * part)
-        for (pool, day, reason, cause, who), part in shares.items()
+        replace(money, pool=pool, day=day, reason=reason, cause=cause, who=who, amount=money.amount * part * inside)
+        for owner, part in parts_of_owners(base).items()
+        for (pool, day, reason, cause, who), inside in same_sign(
+            sums((entry for entry in base if entry.who == owner), key)
+        ).items()
     ]
+
+
+def parts_of_owners(base: list[Entry]) -> dict[Who, Fraction]:
+    owed = sums(base, lambda entry: entry.who)
+    return same_sign({who: total for who, total in owed.items() if abs(total) >= SMALLEST})
 
 
 # transfers

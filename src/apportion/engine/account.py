@@ -53,7 +53,7 @@ def counts(grains: int) -> bool:
 
 
 def with_sign_of_sum(amounts: Mapping[K, int], scale: Fraction = ONE) -> dict[K, int]:
-    """What other money is shared by: of mixed signs those that have the sum's, without sign; none where the sum is as good as 0.
+    """What other money is shared by (idle, overheads, followers): of mixed signs those that have the sum's, without sign; none where the sum is as good as 0.
 
     `scale` says how much one of the amounts is worth.
     """

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from apportion.engine.account import Account, Column, Entry, counts, divide_up
+from apportion.engine.account import Account, Column, Entry, counts, divide_up, with_sign_of_sum
 from apportion.engine.bearers import Bearers
 from apportion.engine.lines import Tranche
 from apportion.engine.price import spread, system_entry
@@ -37,7 +37,7 @@ def charge_overhead(
 def cost_shares(
     account: Account, over: Iterable[str] | str, source: str | None, bearers: Bearers, currencies: Mapping[str, str]
 ) -> defaultdict[str, dict[Owner, int]]:
-    """Per currency, what each owner has been charged so far; owners in credit and the system's own take no part."""
+    """Per currency, what each owner owes so far, of those that have the sum's sign; nobody where that comes to 0. The system's own take no part."""
     sums: dict[str, dict[Owner, int]] = defaultdict(lambda: defaultdict(int))
     for entry, grains in account:
         owner = bearers[entry.bearer].owner
@@ -46,7 +46,7 @@ def cost_shares(
             sums[currencies[entry.column.bill]][owner] += grains
     out: defaultdict[str, dict[Owner, int]] = defaultdict(dict)
     for currency, owners in sums.items():
-        out[currency] = {owner: grains for owner, grains in sorted(owners.items()) if grains > 0 and counts(grains)}
+        out[currency] = with_sign_of_sum({owner: owners[owner] for owner in sorted(owners) if counts(owners[owner])})
     return out
 
 
