@@ -40,7 +40,7 @@ def tried(query: str, first: date, last: date) -> Backtest:
     """Of whole months."""
     rows = f"""
     with found as ({query.format(traces=TRACES)})
-    select strftime(date '1970-01-01' + day::int, '%Y-%m') as period, date '1970-01-01' + day::int as day, 'USD' as currency, team, pool,
+    select strftime(date '1970-01-01' + day::int, '%Y-%m') as period, date '1970-01-01' + day::int as day, 'USD' as currency, team, '' as project, pool,
       sum(amount)::decimal(38, 18) as amount
     from found where date '1970-01-01' + day::int between date '{first}' and date '{last}' group by all order by all
     """
