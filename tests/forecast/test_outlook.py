@@ -70,7 +70,9 @@ def test_a_new_team_goes_by_its_average_and_is_told_to_be_unsure() -> None:
     one = next(group for group in made.groups if group.outlook.name == "fresh")
     assert one.history == 3
     at = one.outlook.range(80)
-    assert at.low < Decimal(700) < one.outlook.amount < Decimal(1000) < at.high  # 3 days and 17 more; the sum knows less
+    assert (
+        at.low < Decimal(700) < one.outlook.amount < Decimal(1000) < at.high
+    )  # 3 days and 17 more; the sum knows less
     assert any(note.startswith("fresh: less than a week of history") for note in forecast_report(made).notes)
 
 

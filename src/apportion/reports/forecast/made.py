@@ -1,6 +1,6 @@
 """A month's forecasts: every group, all of them together in each currency, their budgets, and how such forecasts did before."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -11,11 +11,12 @@ import pyarrow.compute as pc
 from apportion.model.result import Result
 from apportion.model.times import Period
 from apportion.reports.forecast.outlook import CHECKS, Ahead, Outlook, path
-from apportion.reports.forecast.series import by_currency, months_of, series_of
+from apportion.reports.forecast.series import ROWS, by_currency, months_of, series_of
 from apportion.reports.forecast.shares import WHOLE, Bill, Booked, Certain, bill_of, ends_of
 from apportion.reports.forecast.trial import Score, Trial, score, scores, trials
 from apportion.reports.groups import names
 from apportion.reports.sums import ZERO, grouped, less, total
+from apportion.reports.words import rounded
 
 Step = tuple[
     date, Decimal, Decimal | None, Decimal | None
@@ -25,9 +26,10 @@ Days = Mapping[tuple[str, str], Mapping[date, Decimal]]  # (name, currency) -> w
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known when a forecast is made: rows (postings, or estimated ones like them) from `first` through `through`, and what is posted or billed for later
-    days of the month. `standing` is what such lines cost a day, before and after `through`, by (day, currency). `partial` are days of which some hours are missing.
-    `seen`: teams that are told of, None for all. `budgets` of the month by (team, currency); `estimated_from` is the first day that is not posted.
+    """What is known when a forecast is made: rows (postings, or estimated ones like them) from `first` through `through`. `standing` is what lines of bills
+    cost a day that hold money for days after it: for those days it is committed. Its team is empty where they are nobody's own. `partial` are days of
+    which some hours are missing. `seen`: teams that are told of, None for all. `budgets` of the month by (team, currency); `estimated_from` is the
+    first day that is not posted.
     """
 
     rows: pa.Table
@@ -37,29 +39,28 @@ class Known:
     budgets: Mapping[tuple[str, str], Decimal] = field(default_factory=dict)
     estimated_from: date | None = None
     head: str = ""
-    standing: Mapping[tuple[date, str], Decimal] = field(default_factory=dict)
+    standing: pa.Table = field(default_factory=ROWS.empty_table)
     partial: frozenset[date] = frozenset()
     seen: frozenset[str] | None = None
-    is_closed: bool = False  # every bill of the month is there, to its end
 
     @property
     def days(self) -> int:
         """Of the month."""
-        return self.month.last_day.day if self.is_closed else max(0, (self.through - self.month.first_day).days + 1)
+        return max(0, (self.through - self.month.first_day).days + 1)
 
     @property
     def is_over(self) -> bool:
-        return self.is_closed or self.through >= self.month.last_day
-
-    @property
-    def known_to(self) -> date:
-        """Beyond it nothing is foreseen of a month that is over."""
-        return max(self.through, self.month.last_day) if self.is_over else self.through
+        return self.through >= self.month.last_day
 
     @property
     def own(self) -> pa.Table:
         """Rows that are told of."""
         return self.rows if self.seen is None else only(self.rows, self.seen)
+
+    def committed(self, by: str) -> Days:
+        """By (name, currency) and day, of the teams that are told of."""
+        mine = self.standing.filter(pc.greater(self.standing["day"], pa.scalar(self.through, pa.date32())))
+        return days_booked(self.month, mine if self.seen is None else only(mine, self.seen), by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,30 +92,30 @@ def forecast_of(known: Known, by: str = "team") -> Forecast:
     """Pools add up to what teams do, and teams to what all do: a month has one end, whoever looks at it."""
     groups: list[Group] = []
     wholes: list[Group] = []
-    teams, rows = days_booked(known, known.rows, "team"), days_booked(known, known.own, by)
-    for currency, bill in bills_of(known, by, known.standing).items():
-        booked = booked_in(known, currency, teams, rows)
-        ends, whole = ends_of(bill, known.known_to, known.month, booked)
+    spent, committed = days_booked(known.month, known.own, by), known.committed(by)
+    for currency, bill in bills_of(known, by).items():
+        ends, whole = ends_of(bill, known.through, known.month, booked_in(known, currency, by))
         tried = {one.name: one for one in tried_at(known, bill)}
         aheads = {one.series.name: one for one in bill.rows}
         for one in ends:
-            days = rows.get((one.name, currency), {})
+            key = one.name, currency
+            days = sums_of([spent.get(key, {}), committed.get(key, {})])
             groups.append(group_of(known, aheads[one.name], one, days, tried.get(one.name)))
-        every = sums_of([days for (_, unit), days in rows.items() if unit == currency])
-        wholes.append(group_of(known, bill.own, whole, every, tried.get(WHOLE)))
+        every = [days for part in (spent, committed) for (_, unit), days in part.items() if unit == currency]
+        wholes.append(group_of(known, bill.own, whole, sums_of(every), tried.get(WHOLE)))
     return Forecast(known, by, tuple(groups), tuple(wholes))
 
 
-def month_ends(known: Known) -> dict[tuple[str, str, str], Decimal]:
-    """What every team and each of its projects ends at, by (team, project, currency); the team's own has no project."""
-    teams, found = days_booked(known, known.rows, "team"), dict[tuple[str, str, str], Decimal]()
-    for team in sorted({team for team, _ in teams if known.seen is None or team in known.seen}):
+def month_ends(known: Known, split: Collection[str]) -> dict[tuple[str, str, str], Decimal]:
+    """What every team ends at, and the projects of those in `split`, by (team, project, currency); the team's own has no project."""
+    found: dict[tuple[str, str, str], Decimal] = {}
+    for currency, bill in bills_of(known, "team").items():
+        ends, _ = ends_of(bill, known.through, known.month, booked_in(known, currency, "team"))
+        found |= {(one.name, "", currency): one.amount for one in ends}
+    for team in sorted(split):
         one = replace(known, seen=frozenset({team}))
-        projects = days_booked(known, one.own, "project")
-        for currency, bill in bills_of(one, "project", known.standing).items():
-            booked = booked_in(known, currency, teams, projects)
-            ends, whole = ends_of(bill, known.known_to, known.month, booked)
-            found[team, "", currency] = whole.amount
+        for currency, bill in bills_of(one, "project").items():
+            ends, _ = ends_of(bill, known.through, known.month, booked_in(one, currency, "project"))
             found |= {(team, project_of(end.name, team), currency): end.amount for end in ends}
     return found
 
@@ -123,46 +124,51 @@ def project_of(name: str, team: str) -> str:
     return name.removeprefix(team).removeprefix("/")
 
 
-def bills_of(known: Known, by: str, standing: Mapping[tuple[date, str], Decimal]) -> dict[str, Bill]:
+def bills_of(known: Known, by: str) -> dict[str, Bill]:
     """By currency, where anything of it is told of."""
     span = known.first, known.through, known.partial
-    teams, found = by_currency(series_of(known.rows, "team", *span)), {}
+    teams, found = by_currency(series_of(known.rows, "team", *span)), dict[str, Bill]()
+    standing = grouped(known.standing, ("currency", "day"))
     rows = {} if by == "team" else by_currency(series_of(known.own, by, *span))
     for currency, every in teams.items():
         seen = {one.name for one in every if known.seen is None or one.name in known.seen}
         if seen:
-            own = {day: amount for (day, unit), amount in standing.items() if unit == currency}
+            own = {date.fromisoformat(day): amount for (unit, day), amount in standing.items() if unit == currency}
             found[currency] = bill_of(every, None if by == "team" else rows.get(currency, []), seen, own)
     return found
 
 
-def days_booked(known: Known, rows: pa.Table, by: str) -> Days:
+def days_booked(month: Period, rows: pa.Table, by: str) -> Days:
     """What the month has of each of its days. What it books for others counts on its nearest."""
-    mine = rows.filter(pc.equal(rows["period"], str(known.month)))
+    mine = rows.filter(pc.equal(rows["period"], str(month)))
     named = mine.append_column("name", names(mine, by))
-    first, last = known.month.first_day, known.month.last_day
     found: dict[tuple[str, str], dict[date, Decimal]] = {}
     for (name, currency, text), amount in grouped(named, ("name", "currency", "day")).items():
-        day = min(max(date.fromisoformat(text), first), last)
+        day = min(max(date.fromisoformat(text), month.first_day), month.last_day)
         days = found.setdefault((name, currency), {})
         days[day] = total([days.get(day, ZERO), amount])
     return found
 
 
-def booked_in(known: Known, currency: str, teams: Days, rows: Days) -> Booked:
-    def certain(days: Mapping[date, Decimal]) -> Certain:
-        spent = total(amount for day, amount in days.items() if day <= known.known_to)
-        return Certain(spent, less(total(days.values()), spent))
+def booked_in(known: Known, currency: str, by: str) -> Booked:
+    """What is committed in whole coins, as all that is not spent yet."""
+    every = replace(known, seen=None)
 
-    by_team = {name: certain(days) for (name, unit), days in teams.items() if unit == currency}
-    committed = total(one.committed for one in by_team.values())
-    after = [
-        amount
-        for (day, unit), amount in known.standing.items()
-        if unit == currency and known.known_to < day <= known.month.last_day
-    ]
-    flow = less(committed, total(after))
-    return Booked(by_team, {name: certain(days) for (name, unit), days in rows.items() if unit == currency}, flow)
+    def certain(one: Known, by: str) -> dict[str, Certain]:
+        spent, committed = days_booked(one.month, one.own, by), one.committed(by)
+        keys = [key for key in {**spent, **committed} if key[1] == currency]
+        return {
+            key[0]: Certain(total(spent.get(key, {}).values()), coins(committed.get(key, {}), currency)) for key in keys
+        }
+
+    teams = certain(every, "team")
+    held = sums_of([days for (_, unit), days in every.committed("team").items() if unit == currency])
+    whole = Certain(total(one.spent for one in teams.values()), coins(held, currency))
+    return Booked(whole, teams, teams if by == "team" else certain(known, by))
+
+
+def coins(days: Mapping[date, Decimal], currency: str) -> Decimal:
+    return rounded(total(days.values()), currency)
 
 
 def group_of(known: Known, ahead: Ahead, said: Outlook, days: Mapping[date, Decimal], tried: Score | None) -> Group:
@@ -177,10 +183,15 @@ def steps_of(known: Known, ahead: Ahead, said: Outlook, days: Mapping[date, Deci
     sums, at = dict[date, Decimal](), ZERO
     for day in days_of(known.month):
         at = sums[day] = total([at, days.get(day, ZERO)])
-        if day <= known.known_to:
+        if day <= known.through:
             yield day, at, None, None
-    for day, one in path(ahead, said, known.known_to, known.month):
-        then = replace(one, committed=less(sums[day], said.spent))
+    for day, one in path(ahead, said, known.through, known.month):
+        then = replace(
+            one,
+            committed=min(less(sums[day], said.spent), said.committed)
+            if day < known.month.last_day
+            else said.committed,
+        )
         around = then.range(80)
         yield day, then.amount, around.low, around.high
 
@@ -232,7 +243,7 @@ def backtest_of(known: Known, by: str = "team") -> Backtest:
     made: list[Score] = []
     every: list[Score] = []
     months: list[str] = []
-    for bill in bills_of(known, by, {}).values():
+    for bill in bills_of(replace(known, standing=ROWS.empty_table()), by).values():
         tried = trials(bill)
         found += tried
         months = [str(month) for month in months_of(bill.sum.series)[1:]]

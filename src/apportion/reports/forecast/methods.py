@@ -13,7 +13,7 @@ from apportion.reports.forecast.series import WEEK, Floats
 
 WINDOW = 84  # days; what lies further back says little of the next weeks
 LEVEL_FROM, SEASON_FROM = 14, 28  # days that smoothing needs
-AHEAD = 64  # the days of a month, and as many before it that are not known yet
+AHEAD = 31
 KEPT = 4096  # histories; a few megabytes
 MIDDLE = "middle"
 WEIGHTS = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8])  # of the newest day, when smoothing

@@ -1,9 +1,9 @@
 """From the days that are known to the end of a month: a method, an amount, and how sure it is.
 
 At every origin before (the ends of days 7, 14, 21 and of the month) each method had forecast the sum of as many days as are left now, with what was known then.
-The one with the smallest errors goes on; how far it was off says how wide the interval is. Late errors count more than early ones, and one that is assumed counts
-as seen, so that a short history has an interval too. Errors count relative to what the group spent at the time; their distribution is Student's t with three degrees
-of freedom, whose wide tails real spending has. `tests/forecast` holds the intervals to what came on traces of real clusters.
+The one with the smallest errors goes on; how far it was off says how wide the interval is. Late errors count more than early ones, and one that is
+assumed counts as seen, so that a short history has an interval too. Errors count relative to what the group spent at the time; their distribution is
+Student's t with three degrees of freedom, whose wide tails real spending has. `tests/forecast` holds the intervals to what came on traces of real clusters.
 """
 
 from collections.abc import Sequence
@@ -177,19 +177,18 @@ class Ahead:
 
 
 def outlook(ahead: Ahead, through: date, month: Period) -> Outlook:
-    """Of a month whose days are known through `through`: a day of it, or one before it. Days between that and the month are no part of it."""
+    """Of a month whose days are known through `through`, which lies in it or is the day before."""
     series, days = ahead.series, (month.last_day - through).days
     known = series.known(through)
     spent = series.between(month.first_day, through)
     lowest = bool((series.values[:known] >= 0).all())
     if days <= 0:
         return Outlook(series.name, series.currency, spent, ZERO, 0.0, "", lowest)
-    between = max(0, (month.first_day - through).days - 1)
     method = ahead.chosen(known, days)
     stretch = ahead.stretch(known, days)
-    left = ahead.said(known, method, days) - ahead.said(known, method, between)
-    spread = spread_of(ahead.relative(method, known, stretch), stretch) * ahead.usual(known, days - between)
-    return Outlook(series.name, series.currency, spent, money(left, series.currency), max(spread, 0.0), method, lowest)
+    remaining = money(ahead.said(known, method, days), series.currency)
+    spread = spread_of(ahead.relative(method, known, stretch), stretch) * ahead.usual(known, days)
+    return Outlook(series.name, series.currency, spent, remaining, max(spread, 0.0), method, lowest)
 
 
 def spread_of(relative: Floats, days: int) -> float:
@@ -200,10 +199,10 @@ def spread_of(relative: Floats, days: int) -> float:
 
 
 def adding_up(parts: Sequence[Outlook], whole: Outlook) -> list[Outlook]:
-    """Parts share what is foreseen for all of them. What is missing goes to those that are unsure, and makes them less sure by as much; where that would take more
-    than they have, by size; where nothing is foreseen for any, to the one that spent most.
+    """Parts share what is foreseen for all of them. What is missing goes to those that are unsure, and makes them less sure by as much; where that
+    would take more than they have, by size; where nothing is foreseen for any, to the one that spent most.
     """
-    missing = less(whole.remaining, total(one.remaining for one in parts))
+    missing = less(whole.amount, total(one.amount for one in parts))
     if not parts or not missing:
         return list(parts)
     sizes = [abs(to_grains(one.remaining)) for one in parts]
@@ -211,7 +210,7 @@ def adding_up(parts: Sequence[Outlook], whole: Outlook) -> list[Outlook]:
     weights = unsure if sum(unsure) >= abs(to_grains(missing)) else sizes
     if not sum(weights):
         most = max(parts, key=lambda one: (one.spent, one.name))
-        return [replace(one, remaining=missing) if one is most else one for one in parts]
+        return [replace(one, remaining=total([one.remaining, missing])) if one is most else one for one in parts]
     more = [to_decimal(to_grains(missing) * weight // sum(weights)) for weight in weights]
     shares = add_up([total([one.remaining, part]) for one, part in zip(parts, more, strict=True)], whole.currency)
     return [
@@ -223,16 +222,12 @@ def adding_up(parts: Sequence[Outlook], whole: Outlook) -> list[Outlook]:
 def path(ahead: Ahead, end: Outlook, through: date, month: Period) -> list[tuple[date, Outlook]]:
     """Where a group stands after each day to come, without what is committed: in proportion to how the month ends, and surer the sooner it is."""
     days, known = (month.last_day - through).days, ahead.series.known(through)
-    between = max(0, (month.first_day - through).days - 1)
-    method = end.method or MIDDLE
-
-    def said(n: int) -> float:
-        return ahead.said(known, method, n) - ahead.said(known, method, between)
-
+    said = [ahead.said(known, end.method, n) for n in range(days + 1)]
     found = []
-    for n in range(between + 1, days):
-        part = said(n) / said(days) if said(days) else (n - between) / (days - between)
-        spread = end.spread * sqrt((n - between) / (days - between))
+    for n in range(1, days):
+        part = said[n] / said[days] if said[days] else n / days
         remaining = money(float(end.remaining) * part, end.currency)
-        found.append((through + timedelta(days=n), replace(end, remaining=remaining, spread=spread)))
+        found.append(
+            (through + timedelta(days=n), replace(end, remaining=remaining, spread=end.spread * sqrt(n / days)))
+        )
     return [*found, (month.last_day, end)] if days > 0 else []

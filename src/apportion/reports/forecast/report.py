@@ -174,7 +174,9 @@ def about(made: Forecast) -> Iterable[str]:
         )
     if any(one.outlook.committed for one in made.wholes):
         sums = [shown(one.outlook.committed, one.outlook.currency) for one in made.wholes if one.outlook.committed]
-        said.append(f"Bills hold {' and '.join(sums)} for days to come already: that is certain, and no part of the interval.")
+        said.append(
+            f"Bills hold {' and '.join(sums)} for days to come already: that is certain, and no part of the interval."
+        )
     said += [f"Of {day} some hours are not in the books: the day is left out." for day in sorted(known.partial)]
     fresh = sorted(one.outlook.name for one in made.groups if one.history < WEEK)
     if fresh:

@@ -12,12 +12,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.model.currencies import is_money
+from apportion.model.rows import POSTINGS
 from apportion.model.times import Period, parse_period
 from apportion.reports.groups import names
 from apportion.reports.sums import ZERO, grouped, less, total
 
 Floats = npt.NDArray[np.float64]
-NEEDED = ("period", "day", "currency", "team", "project", "pool", "amount")  # department and cost centre are not told apart here
+NEEDED = (
+    "period",
+    "day",
+    "currency",
+    "team",
+    "project",
+    "pool",
+    "amount",
+)  # department and cost centre are not told apart here
+ROWS = pa.schema([POSTINGS.field(name) for name in NEEDED])
 DAY, WEEK = timedelta(days=1), 7
 
 

@@ -21,9 +21,9 @@ class Certain:
     spent: Decimal = ZERO
     committed: Decimal = ZERO
 
-    def of(self, one: Outlook, flow: Decimal) -> Outlook:
-        """`flow` is what of the committed is foreseen as well."""
-        left = less(one.remaining, flow)
+    def of(self, one: Outlook) -> Outlook:
+        """A group's own days hold what is committed, too."""
+        left = less(one.remaining, self.committed)
         left = max(left, ZERO) if one.never_negative else left
         return replace(one, spent=self.spent, committed=self.committed, remaining=left)
 
@@ -52,11 +52,11 @@ class Bill:
 
 @dataclass(frozen=True, slots=True)
 class Booked:
-    """What is certain of a month, by team and by row; `flow` is what of it for days to come is foreseen, too: hours of a day that is not over."""
+    """What is certain of a month: of all together, by team and by row. What is committed for no team is certain for all together alone."""
 
+    whole: Certain
     teams: Mapping[str, Certain]
     rows: Mapping[str, Certain]
-    flow: Decimal = ZERO
 
 
 def ends_of(bill: Bill, through: date, month: Period, booked: Booked | None = None) -> tuple[list[Outlook], Outlook]:
@@ -64,14 +64,11 @@ def ends_of(bill: Bill, through: date, month: Period, booked: Booked | None = No
 
     def said(ahead: Ahead, certain: Mapping[str, Certain]) -> Outlook:
         one = outlook(ahead, through, month)
-        if booked is None:
-            return one
-        mine = certain.get(one.name, Certain())
-        return mine.of(one, mine.committed)
+        return one if booked is None else certain.get(one.name, Certain()).of(one)
 
     whole = outlook(bill.sum, through, month)
     if booked is not None:
-        whole = sum_certain(booked.teams.values()).of(whole, booked.flow)
+        whole = replace(whole, spent=booked.whole.spent, committed=booked.whole.committed)
     teams = adding_up([said(one, booked.teams if booked else {}) for one in bill.teams], whole)
     seen = [one for one in teams if one.name in bill.seen]
     top = whole if bill.is_whole else together(seen, outlook(bill.own, through, month))
@@ -92,10 +89,6 @@ def together(parts: Sequence[Outlook], own: Outlook) -> Outlook:
         spread=own.spread * factor,
         never_negative=all(one.never_negative for one in parts),
     )
-
-
-def sum_certain(every: Collection[Certain]) -> Certain:
-    return Certain(total(one.spent for one in every), total(one.committed for one in every))
 
 
 def bill_of(teams: Sequence[Series], pools: Sequence[Series] | None, seen: Collection[str], standing: Amounts) -> Bill:
