@@ -96,7 +96,10 @@ def held(found: Sequence[Trial], level: int) -> float:
 def test_intervals_of_80_percent_hold_between_70_and_90_percent_of_the_time(
     traces: Sequence[tuple[str, date, date]], record_property: Callable[[str, object], None]
 ) -> None:
-    """Of all months, days 7, 14 and 21: for sums and for teams, and over more traces on each of the days; and the sum's error beats the month before on the median trace."""
+    """Of all months, days 7, 14 and 21: for sums and for teams, and over more traces on each of the days.
+
+    The sum's error beats that of the month before on the median trace.
+    """
     made = [tried(*trace) for trace in traces]
     sums = [one for back in made for one in back.trials if one.name == WHOLE or len(back.scores) == len(CHECKS)]
     teams = [one for back in made for one in back.trials if one not in sums]

@@ -79,6 +79,8 @@ def ends_of(bill: Bill, through: date, month: Period, booked: Booked | None = No
 
 def together(parts: Sequence[Outlook], own: Outlook) -> Outlook:
     """Some teams: the sum of their amounts, as sure as their sum is by itself."""
+    if len(parts) == 1:
+        return replace(parts[0], name=own.name)
     remaining = total(one.remaining for one in parts)
     factor = float(remaining / own.remaining) if own.remaining > 0 and remaining > 0 else 1.0
     return replace(
