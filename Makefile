@@ -54,7 +54,7 @@ extras: $(VENV)/.ready-dev ## measure what each extra adds to an install
 lock: $(VENV)/.uv ## resolve the requirements*.lock files anew (LOCK_OPTIONS=--upgrade takes newer versions)
 	@$(LOCK) --group uv -o requirements-uv.lock
 	@$(LOCK) --group build --group bounds --extra web --extra metrics pyproject.toml -o requirements.lock
-	@$(LOCK) --group build --group bounds --group dev --group docs --extra postgres --extra spark --extra kubernetes --extra datadog --extra agent --extra keyring --extra aws --extra google --extra pdf --extra forecast --extra web --extra metrics --extra otel --extra excel --extra tableau --extra mcp -c requirements.lock pyproject.toml -o requirements-dev.lock
+	@$(LOCK) --group build --group bounds --group dev --group docs --extra postgres --extra spark --extra kubernetes --extra datadog --extra agent --extra keyring --extra aws --extra google --extra pdf --extra web --extra metrics --extra otel --extra excel --extra tableau --extra mcp -c requirements.lock pyproject.toml -o requirements-dev.lock
 	@$(LOCK) --group build -c requirements-dev.lock -o requirements-build.lock
 	@$(LOCK) --group bounds --extra web --extra metrics --extra postgres --extra pdf --extra excel --extra otel --extra agent --extra kubernetes --extra aws -c requirements-dev.lock pyproject.toml -o requirements-server.lock
 	@$(subst 3.11,3.12,$(LOCK)) tests/focus_validator/requirements.in -o tests/focus_validator/requirements.lock

@@ -2,17 +2,18 @@
 
 import csv
 import io
-import sys
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
+import pyarrow.compute as pc
 import pytest
 
 import apportion
 from apportion.errors import ProjectError
 from apportion.model.times import Period
-from apportion.reports.forecast import methods
-from apportion.reports.forecast.made import WHOLE
+from apportion.reports.forecast.made import forecast_of
+from apportion.reports.forecast.shares import WHOLE
 from apportion.reports.sums import total
 from apportion.verbs.forecast import Asked, known_beside
 from apportion.verbs.live import live
@@ -58,8 +59,13 @@ def test_one_team_is_foreseen_as_among_all_and_sees_nothing_of_them(small: Proje
     assert alone == every["speech"]
     running = live(small, date(2026, 11, 14))
     seen = known_beside(small, Asked(seen=frozenset({"speech"})), running, date(2026, 11, 14))
-    assert set(seen.rows["team"].to_pylist()) == {"speech"}
     assert seen.head == ""
+    mine = forecast_of(replace(seen, through=date.fromisoformat(THROUGH)))
+    assert {one.outlook.name for one in mine.groups} == {"speech"}
+    assert mine.wholes[0].outlook.amount == total(one.outlook.amount for one in mine.groups)
+    pools = forecast_of(seen, "pool")
+    own = set(small.books.posted("2026-10").filter(pc.field("team") == "speech")["pool"].to_pylist())
+    assert {one.outlook.name for one in pools.groups} <= own | {"(none)"}
 
 
 def test_the_sentence_holds_all_that_one_must_know(run: Run, small: Project) -> None:
@@ -145,21 +151,6 @@ def tiny_files(tmp_path_factory: pytest.TempPathFactory) -> str:
     from tests.cli.tiny import write_tiny
 
     return str(write_tiny(tmp_path_factory.mktemp("tiny")))
-
-
-def test_without_the_extra_the_command_says_what_to_install(
-    run: Run, small: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("library", "made_of"):
-        getattr(methods, name).cache_clear()
-    for name in ("statsmodels.tsa.holtwinters", "scipy.special"):
-        monkeypatch.setitem(sys.modules, name, None)
-    shown = run("--project", small.folder, "forecast", "--through", THROUGH)
-    assert (shown.code, shown.out) == (1, "")
-    assert "error[forecast-missing]" in shown.err
-    assert 'pip install "apportion[forecast]"' in shown.err
-    for name in ("library", "made_of"):
-        getattr(methods, name).cache_clear()
 
 
 def test_a_day_that_is_not_complete_is_not_known(small: Project) -> None:

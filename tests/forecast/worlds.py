@@ -48,6 +48,7 @@ def rows(spent: Mapping[tuple[str, str], Spends], last: date, currency: str = "U
             "day": day,
             "currency": currency,
             "team": team,
+            "project": "",
             "pool": pool,
             "amount": cents(spends(day)),
         }

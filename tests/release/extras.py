@@ -26,7 +26,6 @@ IMPORTS = {  # by extra: what a verb imports first of it, and what it is for
     "aws": ("boto3", "Cost Explorer"),
     "google": ("google.cloud.bigquery", "Google Cloud bills from BigQuery"),
     "pdf": ("typst", "statements as PDF"),
-    "forecast": ("statsmodels.tsa.holtwinters", "month-ends with their intervals"),
     "web": ("fastapi", "pages and REST API"),
     "metrics": ("prometheus_client", "metrics for Prometheus"),
     "otel": ("opentelemetry.sdk.trace", "traces of `sync` and of the server"),

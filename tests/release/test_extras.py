@@ -20,7 +20,6 @@ CASES: dict[str, tuple[str, list[str], str]] = {  # by extra: the verb, what to 
     "postgres": ("verify", [], '[books]\nurl = "postgresql+psycopg://nobody@/none?host=/nowhere"\n'),
     "spark": ("plan --period 2026-10 --engine spark", [], ""),
     "pdf": ("statement --period 2026-10 --to {to}", [], ""),
-    "forecast": ("forecast --through 2026-10-14", [], ""),
     "web": ("serve --port 0", WEB, ""),
     "agent": ("agent record {to}", [], ""),
     "excel": ("export excel --period 2026-10 --to {to}.xlsx", [], ""),

@@ -81,7 +81,7 @@ def show(
     """
     from apportion.render.sheet import report_sheet
     from apportion.reports.quotas import OVER, quota_report
-    from apportion.verbs.budget import refuse_unknown
+    from apportion.verbs.asked import refuse_unknown
     from apportion.verbs.periods import one
     from apportion.verbs.quota import quotas
     from apportion.verbs.report import posted_periods

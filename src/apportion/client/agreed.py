@@ -36,7 +36,9 @@ Event = Literal[
 
 
 class Budget(Shape):
-    """What an owner (TEAM or TEAM/PROJECT) means to spend a month, and what it spent; `projected` is null where the month is over or nothing is posted."""
+    """What an owner (TEAM or TEAM/PROJECT) means to spend a month, and what it spent; `projected` is where its forecast ends, null where the month is
+    over or nothing is known.
+    """
 
     owner: str
     since: str

@@ -1,15 +1,11 @@
-"""What was spent of a budget, what is left, and where a month that is running ends if it goes on like this."""
+"""What was spent of a budget, what is left, and where a month that is running ends by its forecast."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
-from fractions import Fraction
-
-import pyarrow.compute as pc
 
 from apportion.books.budgets import Budget
-from apportion.model.money import to_decimal, to_grains
 from apportion.model.times import Period
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.sums import grouped, less, section, share_of, total
@@ -21,8 +17,8 @@ COLUMNS = (
     Column("spent", "spent", "money"),
     Column("left", "left", "money"),
     Column("share", "share", "share"),
-    Column("projected", "at this pace", "money", quiet=True),
-    Column("through", "days so far", quiet=True),
+    Column("projected", "month-end", "money", quiet=True),
+    Column("through", "known through", quiet=True),
     Column("since", "since"),
     Column("who", "set by"),
     Column("why", "why", quiet=True),
@@ -30,10 +26,16 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
+class MonthEnds:
+    """What a month ends at by its forecast, by (team, project, currency), with days known through `through`."""
+
+    through: date
+    amounts: Mapping[tuple[str, str, str], Decimal] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Spending:
-    """A budget and its month. `projected` is a straight line from the month's first day through `through`, the last that is posted; None where
-    the month is over or nothing is posted.
-    """
+    """A budget and its month. `projected` is where the forecast ends, with days known through `through`; None where the month is over or nothing is known."""
 
     budget: Budget
     period: str
@@ -59,10 +61,11 @@ class Spending:
         return self.projected is not None and self.projected > self.budget.amount
 
 
-def spendings(record: Record | None, budgets: Iterable[Budget], period: Period, today: date) -> tuple[Spending, ...]:
+def spendings(
+    record: Record | None, budgets: Iterable[Budget], period: Period, ends: MonthEnds | None = None
+) -> tuple[Spending, ...]:
     """Of one month; without a record nothing is posted in it."""
     sums = {} if record is None else grouped(record.posted, ("team", "project", "currency"))
-    last = None if record is None or not len(record.posted) else pc.max(record.posted["day"]).as_py()
     found = []
     for one in budgets:
         mine = [
@@ -71,16 +74,10 @@ def spendings(record: Record | None, budgets: Iterable[Budget], period: Period, 
             if (team, currency) == (one.team, one.currency) and one.project in ("", project)
         ]
         spent = total(mine)
-        running = last is not None and today <= period.last_day
-        line = straight(spent, period, last, one.currency) if running and last else None
-        found.append(Spending(one, str(period), spent, line, last if running else None))
+        amount = ends.amounts.get((one.team, one.project, one.currency)) if ends else None
+        projected = None if amount is None else rounded(amount, one.currency)
+        found.append(Spending(one, str(period), spent, projected, ends.through if ends else None))
     return tuple(found)
-
-
-def straight(spent: Decimal, period: Period, last: date, currency: str) -> Decimal:
-    """As if every day of the month cost what its days so far cost on average."""
-    whole = Fraction(to_grains(spent)) * period.last_day.day / last.day
-    return rounded(to_decimal(round(whole)), currency)
 
 
 def budget_report(found: Iterable[Spending], period: Period, head: str) -> Report:
@@ -95,7 +92,9 @@ def budget_report(found: Iterable[Spending], period: Period, head: str) -> Repor
     title = f"{counted(len(every), 'budget')} for {period}" + (f", {over} overspent." if over else ", none overspent.")
     through = next((one.through for one in every if one.through), None)
     notes = (
-        (f"'At this pace' is a straight line through {through}: not a forecast, and never posted.",) if through else ()
+        (f"'Month-end' is what `apportion forecast` says, with days known through {through}: never posted.",)
+        if through
+        else ()
     )
     title = title if every else f"No budget holds in {period}."
     return Report("budgets", title, str(period), COLUMNS, tuple(sections), head, notes=notes)
@@ -109,7 +108,7 @@ def cells(one: Spending) -> dict[str, Cell]:
         "left": one.left,
         "share": one.share,
         "projected": one.projected,
-        "through": f"{one.through.day} of {one.through}" if one.through else None,
+        "through": str(one.through) if one.through else None,
         "since": one.budget.since,
         "who": one.budget.who,
         "why": one.budget.why or None,

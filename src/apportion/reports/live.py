@@ -1,6 +1,7 @@
 """What a running month comes to so far: partly billed, partly estimated, and never without saying which."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -43,9 +44,18 @@ class SourceReach:
     complete_to: date | None
 
 
+def known_through(sources: Iterable[SourceReach]) -> date | None:
+    """The last day that is complete in every source that brings usage or bills of a month."""
+    ends = [one.complete_to for one in sources]
+    known = [end for end in ends if end is not None]
+    return min(known) if ends and len(known) == len(ends) else None
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Estimate(Result):
-    """`rows` are postings until `today` that were never posted, each with what it rests on. `price_currency` is that of the unit prices."""
+    """`rows` are postings until `today` that were never posted, each with what it rests on; `later` what bills hold for days after it already.
+    `price_currency` is that of the unit prices.
+    """
 
     period: Period
     today: date
@@ -54,13 +64,11 @@ class Estimate(Result):
     sources: tuple[SourceReach, ...]
     price_currency: str
     policy: str = ""
+    later: pa.Table = field(default_factory=ROWS.empty_table)
 
     @property
     def complete_to(self) -> date | None:
-        """The last day that is complete in every source that brings usage."""
-        ends = [one.complete_to for one in self.sources]
-        known = [end for end in ends if end is not None]
-        return min(known) if ends and len(known) == len(ends) else None
+        return known_through(self.sources)
 
     @property
     def complete_days(self) -> int:
@@ -77,7 +85,9 @@ def narrowed(made: Estimate, where: Where) -> Estimate:
         return made
     rows = chosen(made.rows, where)
     own = set(pc.unique(rows["pool"]).to_pylist())
-    return replace(made, rows=rows, pools=tuple(one for one in made.pools if one.pool in own))
+    return replace(
+        made, rows=rows, later=chosen(made.later, where), pools=tuple(one for one in made.pools if one.pool in own)
+    )
 
 
 def live_report(made: Estimate, by: str = "team") -> Report:

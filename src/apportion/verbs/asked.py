@@ -1,11 +1,16 @@
-"""Which months are meant where a verb is asked without one, or in words: the newest that the books can speak of."""
+"""Which months, teams and day are meant where a verb is asked without one, or in words: the newest that the books can speak of."""
 
+import time
 from collections.abc import Iterable, Sequence
+from datetime import date
+from zoneinfo import ZoneInfo
 
 from apportion.errors import ProjectError
-from apportion.model.times import Period, instant_text
+from apportion.model.rows import SYSTEM_OWNERS
+from apportion.model.times import Period, instant_text, local_day
 from apportion.verbs.periods import asked, label, today
 from apportion.verbs.project import Project
+from apportion.verbs.settings import nearest
 
 Months = Sequence[Period] | Period | str | None
 APPLY = "run `apportion apply` first"
@@ -60,3 +65,14 @@ def single(period: Period | str | None, known: Iterable[str], hint: str) -> Peri
     if len(months) != 1:
         raise ProjectError("one-period", f"{period} is more than a month", hint="name one month, such as 2026-10")
     return months[0]
+
+
+def refuse_unknown(project: Project, team: str) -> None:
+    known = sorted({*project.policy.teams, *project.books.teams()} - {*SYSTEM_OWNERS, ""})
+    if team not in known:
+        raise ProjectError("unknown-owner", f"{team!r} is no team", hint=nearest(team, known, "teams"))
+
+
+def today_of(project: Project) -> date:
+    """In the policy's time zone."""
+    return local_day(int(time.time()), ZoneInfo(project.policy.time_zone))

@@ -1,26 +1,24 @@
 """Budgets: what a team or a project means to spend a month, and what it spent so far. Nothing is enforced; `quota` is for what must not be exceeded."""
 
-import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from zoneinfo import ZoneInfo
 
 from apportion.books.budgets import Budget
 from apportion.errors import ProjectError
 from apportion.model.currencies import MINOR_DIGITS
 from apportion.model.money import plain
 from apportion.model.numbers import parse_decimal
-from apportion.model.rows import SYSTEM_OWNERS
-from apportion.model.times import Period, local_day
+from apportion.model.times import Period
 from apportion.render.listing import Listing
 from apportion.render.sheet import report_sheet
-from apportion.reports.budgets import Spending, budget_report, spendings
-from apportion.verbs.asked import current_month
+from apportion.reports.budgets import MonthEnds, Spending, budget_report, spendings
+from apportion.verbs.asked import current_month, refuse_unknown, today_of
+from apportion.verbs.forecast import ends_of_month
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 from apportion.verbs.report import Reading, posted_periods, read_record
-from apportion.verbs.settings import nearest
 from apportion.verbs.transfers import places
 
 LARGEST = Decimal(10) ** 18
@@ -42,12 +40,6 @@ def set_budget(project: Project, owner: str, amount: str | Decimal, since: Perio
     return project.books.budgets.set(wanted)
 
 
-def refuse_unknown(project: Project, team: str) -> None:
-    known = sorted({*project.policy.teams, *project.books.teams()} - {*SYSTEM_OWNERS, ""})
-    if team not in known:
-        raise ProjectError("unknown-owner", f"{team!r} is no team", hint=nearest(team, known, "teams"))
-
-
 def budgeted(text: str, currency: str) -> Decimal:
     """A whole number of the currency's coins, 0 or more."""
     figure, _, other = text.strip().partition(" ")
@@ -67,20 +59,24 @@ def budgeted(text: str, currency: str) -> Decimal:
     return Decimal(plain(amount))
 
 
+Foresee = Callable[[Project, Period, date], MonthEnds | None]
+
+
 def budgets(
-    project: Project, period: Period | str | None = None, read: Reading = read_record, today: date | None = None
+    project: Project,
+    period: Period | str | None = None,
+    read: Reading = read_record,
+    today: date | None = None,
+    foresee: Foresee | None = ends_of_month,
 ) -> Listing[Spending]:
     """The budgets that hold in a month, by team and project, with what is spent and left of them.
 
-    `read`: the record as somebody may see it, or as kept from before.
+    `read`: the record as somebody may see it, or as kept from before. `foresee`: where a running month ends; None leaves it out.
     """
     month = current_month(project, period)
     there = str(month) in posted_periods(project)
     record = read(project, [month], None) if there else None
-    found = spendings(record, project.books.budgets.holding(str(month)), month, today or today_of(project))
+    holding, day = project.books.budgets.holding(str(month)), today or today_of(project)
+    ends = foresee(project, month, day) if foresee and holding and day <= month.last_day else None
+    found = spendings(record, holding, month, ends)
     return Listing(found, lambda: report_sheet(budget_report(found, month, project.books.head())))
-
-
-def today_of(project: Project) -> date:
-    """In the policy's time zone."""
-    return local_day(int(time.time()), ZoneInfo(project.policy.time_zone))

@@ -15,7 +15,7 @@ from apportion.reports.words import counted
 from apportion.sources.outside.command import COMMAND_SETTINGS, Shell
 from apportion.sources.settings import Stanza
 from apportion.verbs.agreement import policy_for
-from apportion.verbs.budget import today_of
+from apportion.verbs.asked import today_of
 from apportion.verbs.enforcing.kept import DEED, keep_plan, kept_plan, standing_plans
 from apportion.verbs.enforcing.planning import Plan, is_done, is_due, plan_of_text, planned, undoing
 from apportion.verbs.enforcing.slurm import Standing, ask, carry_out

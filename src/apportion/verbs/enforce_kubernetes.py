@@ -15,7 +15,7 @@ from apportion.policy.quotas import Quota
 from apportion.reports.quotas import Used
 from apportion.reports.words import counted
 from apportion.verbs.agreement import policy_for
-from apportion.verbs.budget import today_of
+from apportion.verbs.asked import today_of
 from apportion.verbs.enforce import below
 from apportion.verbs.enforcing import cluster, manifests
 from apportion.verbs.enforcing.kept import DEED, keep_plan, kept_plan, standing_plans

@@ -43,7 +43,8 @@ from apportion.reports.job import Sums, add_postings
 from apportion.reports.sums import less, total
 from apportion.reports.words import counted, percent, shown
 from apportion.verbs.agreement import policy_for
-from apportion.verbs.budget import budgets, refuse_unknown, today_of
+from apportion.verbs.asked import refuse_unknown, today_of
+from apportion.verbs.budget import budgets
 from apportion.verbs.estimating.asked import Asked, read_job
 from apportion.verbs.estimating.places import placed
 from apportion.verbs.estimating.rates import Rate, Settled, along_of, follow_of, other_months, rate_of
@@ -316,7 +317,7 @@ def effects(means: Means, settled: Settled, job: Job, own: Way) -> Iterator[Effe
     """On the budgets and quotas of the team and the project that hold when the job starts."""
     month = Period(settled.day.year, settled.day.month)
     owed = own.price.owed
-    for one in budgets(settled.project, month, means.read):
+    for one in budgets(settled.project, month, means.read, foresee=None):
         budget = one.budget
         if budget.team == job.team and budget.project in ("", job.project) and budget.amount:
             yield Effect(f"budget of {budget.owner}", one.period, budget.currency, budget.amount, one.spent, owed)

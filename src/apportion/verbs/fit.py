@@ -12,7 +12,7 @@ from apportion.model.times import Period
 from apportion.policy.document import Policy
 from apportion.reports.fit import MONEY, Fit, Need
 from apportion.reports.held import HOUR_S
-from apportion.verbs.budget import refuse_unknown, today_of
+from apportion.verbs.asked import refuse_unknown, today_of
 from apportion.verbs.project import Project
 from apportion.verbs.settings import nearest
 from apportion.verbs.standing import standing

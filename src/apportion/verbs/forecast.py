@@ -1,23 +1,29 @@
 """Where the month ends: from what is posted, what is estimated of the running month, and how such forecasts did before. Nothing is written."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.books.shapes import PLAN
 from apportion.errors import ApportionError, ProjectError
-from apportion.model.times import Period, parse_period
-from apportion.reports.forecast.made import Backtest, Forecast, Known, backtest_of, forecast_of
-from apportion.reports.forecast.series import NEEDED
-from apportion.reports.live import Estimate
-from apportion.verbs.budget import refuse_unknown, today_of
+from apportion.model.times import Period, local_day, parse_period
+from apportion.reports.budgets import MonthEnds
+from apportion.reports.forecast.made import Backtest, Forecast, Known, backtest_of, forecast_of, month_ends
+from apportion.reports.forecast.series import NEEDED, ROWS
+from apportion.reports.live import BILLED, Estimate
+from apportion.verbs.asked import refuse_unknown, today_of
 from apportion.verbs.live import live
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
+from apportion.verbs.reaches import known_day, partial_days
 from apportion.verbs.report import posted_periods
+from apportion.verbs.spanning import after, as_posted, standing_rows
 from apportion.verbs.steps import Step, silent
+from apportion.verbs.world import Pins, pins_of, pins_of_run
 
 HISTORY = 7  # months that are looked back at
 DAY = timedelta(days=1)
@@ -42,6 +48,11 @@ class Reach:
     months: tuple[str, ...]
     running: Estimate | None = None
     posted_to: date | None = None  # of the running month
+    partial: frozenset[date] = frozenset()  # days of which a part is on a bill that is not there
+
+    @property
+    def last(self) -> Period:
+        return parse_period(self.months[-1])
 
 
 def forecast(
@@ -64,54 +75,109 @@ def forecast_backtest(project: Project, *teams: str, by: str = "team", through: 
 def known(project: Project, asked: Asked, step: Step = silent) -> Known:
     """All that a forecast rests on, the running month estimated afresh."""
     day = today_of(project)
-    try:
-        running = live(project, day, step)
-    except ApportionError:  # without usage there is nothing to estimate; what is posted stays
-        running = None
+    running = estimated(project, day, step)
     step("looking back", 0, 0)
     return known_beside(project, asked, running, day)
+
+
+def ends_of_month(project: Project, month: Period, today: date) -> MonthEnds | None:
+    """What budgets are held against. None where the month is not the one that runs, or nothing is known."""
+    try:
+        return ends_beside(project, month, estimated(project, today), today)
+    except ProjectError:
+        return None
+
+
+def ends_beside(project: Project, month: Period, running: Estimate | None, today: date) -> MonthEnds | None:
+    seen = known_beside(project, Asked(), running, today)
+    if seen.month != month:
+        return None
+    split = {one.team for one in project.books.budgets.holding(str(month)) if one.project}
+    return MonthEnds(seen.through, month_ends(seen, split))
+
+
+def estimated(project: Project, today: date, step: Step = silent) -> Estimate | None:
+    try:
+        return live(project, today, step)
+    except ApportionError:  # without usage there is nothing to estimate; what is posted stays
+        return None
 
 
 def known_beside(project: Project, asked: Asked, running: Estimate | None, today: date) -> Known:
     for team in asked.teams:
         refuse_unknown(project, team)
-    reach = reach_of(project, running, today)
+    pins = pins_of(project)
+    reach = reach_of(project, running, today, pins)
     month, through = asked_month(asked, reach)
-    rows = only(only(spending(project, reach, through), asked.seen), asked.teams or None)
-    first = parse_period(reach.months[0]).first_day
+    as_if = asked.through is not None and asked.through < reach.through
+    rows, standing = spending(project, reach), ROWS.empty_table()
+    if not as_if and month == reach.last and through < month.last_day:
+        there = rows.filter(pc.equal(rows["period"], str(month)))
+        standing = as_posted(standing_rows(project, reach.months, through, pins), there, month, through)
     holding = project.books.budgets.holding(str(month))
     budgets = {(one.team, one.currency): one.amount for one in holding if not one.project}
-    estimated = None
+    unposted = None
     if reach.running is not None and reach.running.period.first_day <= through:
-        estimated = reach.posted_to + DAY if reach.posted_to else reach.running.period.first_day
-    head = project.books.head() if asked.seen is None else ""
-    return Known(rows, month, first, through, budgets if asked.by == "team" else {}, estimated, head)
+        unposted = reach.posted_to + DAY if reach.posted_to else reach.running.period.first_day
+    return Known(
+        until(rows, through),
+        month,
+        parse_period(reach.months[0]).first_day,
+        through,
+        budgets if asked.by == "team" else {},
+        unposted,
+        project.books.head() if asked.seen is None else "",
+        standing,
+        frozenset(day for day in reach.partial if day <= through),
+        told_of(asked),
+    )
 
 
-def reach_of(project: Project, running: Estimate | None, today: date) -> Reach:
+def told_of(asked: Asked) -> frozenset[str] | None:
+    if not asked.teams:
+        return asked.seen
+    return frozenset(asked.teams) if asked.seen is None else asked.seen & frozenset(asked.teams)
+
+
+def reach_of(project: Project, running: Estimate | None, today: date, pins: Pins) -> Reach:
     """Of the running month only days that are complete count, posted or estimated."""
     posted = sorted(posted_periods(project))
     newest = parse_period(posted[-1]) if posted else None
     if running is not None and (newest is None or running.period >= newest) and running.complete_to is not None:
-        ends = running.period.last_day
+        months, through = leading(posted, running.period), running.complete_to
         if running.period != newest:
-            return Reach(running.complete_to, leading(posted, running.period), running)
-        if today <= ends:
-            return Reach(running.complete_to, leading(posted, newest), running, last_posted(project, newest))
+            return Reach(through, months, running, None, beside_edges(project, months, pins, running))
+        if today <= running.period.last_day:
+            return Reach(through, months, running, posted_to(project, newest), edges(project, months, pins))
     if newest is None:
         raise ProjectError(
             "nothing-posted",
             "nothing is known that a month could be foreseen by: no month is posted, and no day of the running one is complete",
             hint="run `apportion ingest`, `apportion plan` and `apportion apply` first",
         )
-    last = last_posted(project, newest) if today <= newest.last_day else newest.last_day
-    return Reach(min(last or newest.first_day - DAY, max(today - DAY, newest.first_day - DAY)), leading(posted, newest))
+    months = leading(posted, newest)
+    is_over = today > newest.last_day
+    through = newest.last_day if is_over else known_day(project, newest, pins, today) or newest.first_day - DAY
+    return Reach(through, months, partial=edges(project, months, pins))
 
 
-def last_posted(project: Project, month: Period) -> date | None:
-    """The last day of the month that something is posted for."""
-    days = [day for day in pc.unique(project.books.posted(str(month))["day"]).to_pylist() if day <= month.last_day]
-    return max(days, default=None)
+def edges(project: Project, months: Sequence[str], pins: Pins) -> frozenset[date]:
+    return partial_days(project, [parse_period(text) for text in months], pins)
+
+
+def beside_edges(project: Project, months: Sequence[str], pins: Pins, running: Estimate) -> frozenset[date]:
+    """The last day of the last bills is whole where the running month has rows of its rest."""
+    if len(months) < 2:
+        return frozenset()
+    there = set(pc.unique(running.rows["day"]).to_pylist())
+    return frozenset(day for day in edges(project, months[:-1], pins) if day not in there)
+
+
+def posted_to(project: Project, month: Period) -> date | None:
+    """The last day that was known when the month was posted: lines for days to come were no less posted."""
+    run = [run for run in project.books.runs(PLAN) if run.period == str(month)][-1]
+    posted = local_day(run.posted_s, ZoneInfo(project.policy.time_zone))
+    return known_day(project, month, pins_of_run(project, run), posted)
 
 
 def leading(posted: Collection[str], month: Period) -> tuple[str, ...]:
@@ -142,17 +208,21 @@ def asked_month(asked: Asked, reach: Reach) -> tuple[Period, date]:
     return month, min(through, month.last_day)
 
 
-def spending(project: Project, reach: Reach, through: date) -> pa.Table:
-    """By month, day, team and pool; days that are posted as they are, later ones of the running month as they are estimated."""
-    last = parse_period(reach.months[-1])
-    tables = [summed(project.books.posted(month)) for month in reach.months]
+def spending(project: Project, reach: Reach) -> pa.Table:
+    """By month, day, team, project and pool. Days that are posted are as they are, later ones of the running month as they are estimated; what is posted
+    or billed for days that are not known stays, since it tells how lines that span days are posted.
+    """
+    last = reach.last
+    tables = [summed(project.books.posted(month)) for month in reach.months if month != str(last)]
+    there = summed(project.books.posted(str(last)))
     if reach.running is not None:
-        kept = until(tables.pop(), min(reach.posted_to or last.first_day - DAY, through))
-        rows = summed(reach.running.rows)
-        later = pc.greater(rows["day"], pa.scalar(reach.posted_to or last.first_day - DAY, pa.date32()))
-        tables += [kept, until(rows.filter(later), through)]
-    elif through < last.last_day:
-        tables.append(until(tables.pop(), through))
+        split = reach.posted_to or last.first_day - DAY
+        rows = reach.running.rows
+        known = summed(until(after(rows, split), reach.through))
+        billed = after(rows.filter(pc.equal(rows["basis"], BILLED)), reach.through)
+        tables += [until(there, min(split, reach.through)), known, summed(billed), summed(reach.running.later)]
+    else:
+        tables.append(there)
     return pa.concat_tables(tables)
 
 
@@ -165,10 +235,6 @@ def summed(rows: pa.Table) -> pa.Table:
 def until(rows: pa.Table, day: date) -> pa.Table:
     """What a month books for days before it stays."""
     return rows.filter(pc.less_equal(rows["day"], pa.scalar(day, pa.date32())))
-
-
-def only(rows: pa.Table, teams: Collection[str] | None) -> pa.Table:
-    return rows if teams is None else rows.filter(pc.is_in(rows["team"], pa.array(sorted(teams), pa.string())))
 
 
 def as_day(day: date | str | None) -> date | None:

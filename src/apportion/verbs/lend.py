@@ -12,7 +12,7 @@ from apportion.policy.quotas import Quota, named
 from apportion.reports.fit import MONEY, amount, left_of
 from apportion.reports.quotas import Used
 from apportion.verbs.agreement import policy_for
-from apportion.verbs.budget import refuse_unknown, today_of
+from apportion.verbs.asked import refuse_unknown, today_of
 from apportion.verbs.counting import MONTHS, Window, limit_of, window
 from apportion.verbs.fit import Where, needed
 from apportion.verbs.periods import as_period

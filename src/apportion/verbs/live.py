@@ -79,9 +79,10 @@ def estimate_of(running: Running, plan: Plan | None) -> Estimate:
     """`plan` is None where no pool has a price."""
     until = running.made(ROWS.empty_table()).complete_to
     rows = pa.concat_tables([planned(running, plan) if plan else ROWS.empty_table(), *carried(running, until)])
-    rows = rows.filter(pc.less_equal(rows["day"], pa.scalar(running.today, pa.date32())))
     rows = rows.filter(pc.not_equal(rows["reason"], "rounding"))  # it makes plans add up to bills, and here is none
-    return running.made(without_guessed_idle(rows, until))
+    so_far = pc.less_equal(rows["day"], pa.scalar(running.today, pa.date32()))
+    later = rows.filter(pc.and_(pc.invert(so_far), pc.equal(rows["basis"], BILLED)))
+    return replace(running.made(without_guessed_idle(rows.filter(so_far), until)), later=later)
 
 
 def running_month(project: Project, today: date, pins: Pins, step: Step = silent) -> Running:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from apportion.errors import ApportionError, InvariantError
 from apportion.model.times import Period, parse_period
 from apportion.policy.document import Policy
-from apportion.reports.budgets import Spending
+from apportion.reports.budgets import MonthEnds, Spending
 from apportion.reports.live import Estimate
 from apportion.reports.metrics import families as known
 from apportion.reports.metrics.family import Filled, Number
@@ -29,8 +29,10 @@ from apportion.reports.metrics.figures import (
 )
 from apportion.reports.quotas import Used
 from apportion.reports.report import Record, Report
+from apportion.verbs.asked import today_of
 from apportion.verbs.brought import brought
-from apportion.verbs.budget import budgets, today_of
+from apportion.verbs.budget import budgets
+from apportion.verbs.forecast import ends_beside
 from apportion.verbs.ground import Means, ground_of
 from apportion.verbs.health import DAY_S, freshness_of, windows_of
 from apportion.verbs.live import live
@@ -56,6 +58,7 @@ class Figures:
     pools: Callable[[Period], Report]
     prices: Callable[[], Told]
     quotas: Callable[[], Sequence[Used]]
+    ends: Callable[[Period], MonthEnds | None]
     sees: Callable[[str], bool]
     whole: bool
 
@@ -77,6 +80,7 @@ def metrics(project: Project, version: str, step: Step = silent, *, verify: bool
         pools=lambda period: pools_by(means, project, period),
         prices=lambda: told_by(means, project, DAY),
         quotas=lambda: standing(project, step=step),
+        ends=lambda period: ends_beside(project, period, estimate(), today_of(project)),
         sees=lambda _team: True,
         whole=True,
     )
@@ -131,6 +135,7 @@ def collectors(project: Project, figures: Figures, now_s: int) -> Mapping[str, C
     some: dict[str, Callable[[], Iterable[Filled]]] = {
         "posted": lambda: posted_figures(newest(project, figures.read), whole=figures.whole),
         "estimate": lambda: estimated_figures(figures.estimate(), zone(), whole=figures.whole),
+        "forecast": lambda: forecast_figures(figures),
         "pools": lambda: pool_figures(figures.pools(newest_month(project))),
         "prices": prices,
         "quotas": lambda: quota_figures([one for one in figures.quotas() if figures.sees(one.limit.team)]),
@@ -151,10 +156,23 @@ def newest(project: Project, read: Reading) -> Record:
     return read(project, [newest_month(project)], None)
 
 
+def forecast_figures(figures: Figures) -> Iterator[Filled]:
+    """Where the running month ends, of the teams that may be seen; without usage there is none."""
+    period = figures.estimate().period
+    ends = figures.ends(period)
+    amounts = {} if ends is None else ends.amounts
+    seen: dict[tuple[str, ...], Number] = {
+        (str(period), team, unit): amount
+        for (team, part, unit), amount in amounts.items()
+        if not part and figures.sees(team)
+    }
+    yield Filled(known.PROJECTED, seen)
+
+
 def budgets_of(project: Project, figures: Figures) -> dict[str, Sequence[Spending]]:
     found: dict[str, Sequence[Spending]] = {}
     if posted_periods(project):
-        found[POSTED] = budgets(project, newest_month(project), figures.read)
+        found[POSTED] = budgets(project, newest_month(project), figures.read, foresee=None)
     try:
         made = figures.estimate()
     except ApportionError:  # the estimate says so itself

@@ -25,7 +25,7 @@ from apportion.reports.prices import (
 )
 from apportion.reports.report import Report
 from apportion.verbs.agreement import policy_for
-from apportion.verbs.budget import refuse_unknown, today_of
+from apportion.verbs.asked import refuse_unknown, today_of
 from apportion.verbs.estimate import Seen, settled_for
 from apportion.verbs.estimating.rates import Rate, Settled, rate_of
 from apportion.verbs.estimating.ways import percentages, wishes

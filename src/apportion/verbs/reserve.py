@@ -18,7 +18,7 @@ from apportion.model.money import GRAIN, plain, to_decimal
 from apportion.model.result import Result
 from apportion.reports.fit import MONEY, Fit, Need, amount
 from apportion.reports.quotas import figure
-from apportion.verbs.budget import refuse_unknown, today_of
+from apportion.verbs.asked import refuse_unknown, today_of
 from apportion.verbs.counting import window
 from apportion.verbs.fit import ANYWHERE, Where, needed
 from apportion.verbs.pledged import POSTED, Job, now_of, pledged

@@ -27,14 +27,14 @@ from apportion.reports.live import CARRIED, UNKNOWN
 from apportion.reports.quotas import Lot, Moved, Used
 from apportion.reports.report import Record
 from apportion.verbs.agreement import policy_for
-from apportion.verbs.budget import today_of
+from apportion.verbs.asked import today_of
 from apportion.verbs.carrying import Carrying, carried
 from apportion.verbs.counting import MONTHS, Counting, limit_of, window
 from apportion.verbs.files import put
 from apportion.verbs.live import Running, estimate_of, newest, plan_of, running_month
 from apportion.verbs.pledged import place
 from apportion.verbs.project import Project
-from apportion.verbs.quota import last_day
+from apportion.verbs.reaches import known_day
 from apportion.verbs.report import posted_periods, read_record
 from apportion.verbs.settings import HIDDEN
 from apportion.verbs.settled import PRICED, Settled
@@ -71,7 +71,7 @@ class Asking:
         if not posted:
             return None
         record = read_record(self.project, [month], None)
-        return Known(record, last_day([record]))
+        return Known(record, known_day(self.project, month, self.pins, self.today))
 
     def estimated(self, day: date) -> Known:
         running = running_month(self.project, day, self.pins, self.step)

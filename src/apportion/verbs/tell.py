@@ -67,7 +67,7 @@ def spending_news(project: Project, today: date, running: Estimate | None) -> It
     posted = max(posted_periods(project), default="")
     for used in quotas(project, posted) if posted else ():
         yield from quota_news(used, estimated=False)
-    for spending in budgets(project, posted, today=today) if posted else ():
+    for spending in budgets(project, posted, today=today, foresee=None) if posted else ():
         yield from budget_news(spending, estimated=False)
     if made is not None and str(made.period) > posted:
         for used in estimated_quotas(made, policy_for(project, made.period)):

@@ -1,6 +1,6 @@
 """The world that a plan is made of: the pinned evidence of one period, as the engine takes it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -111,11 +111,18 @@ def used_nodes(project: Project, snapshot_id: int, backend: Backend) -> frozense
     return frozenset(backend.read(files).select("resource").distinct().to_pyarrow()["resource"].to_pylist())
 
 
-def bill_lines(project: Project, period: Period, pins: Pins) -> pa.Table:
+def bill_lines(
+    project: Project,
+    period: Period,
+    pins: Pins,
+    where: pc.Expression | None = None,
+    columns: Sequence[str] | None = None,
+) -> pa.Table:
     """A line is booked in the month that holds the middle of its billing period: vendors' midnights differ, their months do not."""
     references = project.books.reference_sources()
-    where = ~pc.field("source").isin(references) if references else None
-    return lines_billed(project, period, pins, where)
+    own = ~pc.field("source").isin(references) if references else None
+    both = where if own is None else own if where is None else own & where
+    return lines_billed(project, period, pins, both, columns)
 
 
 def reference_lines(project: Project, period: Period, pins: Pins) -> pa.Table:
@@ -124,11 +131,18 @@ def reference_lines(project: Project, period: Period, pins: Pins) -> pa.Table:
     return lines_billed(project, period, pins, pc.field("source").isin(references))
 
 
-def lines_billed(project: Project, period: Period, pins: Pins, where: pc.Expression | None) -> pa.Table:
+def lines_billed(
+    project: Project,
+    period: Period,
+    pins: Pins,
+    where: pc.Expression | None,
+    columns: Sequence[str] | None = None,
+) -> pa.Table:
     month = period.interval(UTC_ZONE)
     middle = pc.field("billing_start_s") + pc.field("billing_end_s")
     inside = (middle >= 2 * month.start_s) & (middle < 2 * month.end_s)
-    return project.books.scan("cost_lines", pins["cost_lines"], where=inside if where is None else inside & where)
+    every = inside if where is None else inside & where
+    return project.books.scan("cost_lines", pins["cost_lines"], columns=columns, where=every)
 
 
 def billed_periods(project: Project, pins: Pins) -> set[str]:

@@ -4,10 +4,14 @@ from collections.abc import Sequence
 from datetime import date
 
 from apportion.errors import ApportionError, ProjectError
+from apportion.model.times import Period
+from apportion.reports.budgets import MonthEnds
 from apportion.reports.forecast.made import Backtest, Forecast, Known, backtest_of, forecast_of
 from apportion.reports.live import Estimate
-from apportion.verbs.budget import today_of
-from apportion.verbs.forecast import Asked, known_beside
+from apportion.verbs.asked import today_of
+from apportion.verbs.budget import Foresee
+from apportion.verbs.forecast import Asked, ends_beside, known_beside
+from apportion.verbs.project import Project
 from apportion.web.ask import Ask
 from apportion.web.desk import Desk
 from apportion.web.estimates import whole_estimate
@@ -36,6 +40,21 @@ def known(ask: Ask, teams: Sequence[str], by: str, through: date | None = None) 
     asked = Asked(tuple(teams), by, through=through, seen=ask.viewer.teams)
     project = ask.project
     return known_beside(project, asked, running(ask.desk), today_of(project))
+
+
+def month_ends(ask: Ask) -> Foresee:
+    """Of the viewer's own teams, for their budgets."""
+
+    def foresee(project: Project, month: Period, today: date) -> MonthEnds | None:
+        def made() -> MonthEnds | None:
+            try:
+                return ends_beside(project, month, running(ask.desk), today)
+            except ProjectError:  # nothing is known yet
+                return None
+
+        return ask.desk.kept(("month ends", str(month), today), made)
+
+    return foresee
 
 
 def forecast(ask: Ask, teams: Sequence[str], by: str = "team", through: date | None = None) -> Forecast:

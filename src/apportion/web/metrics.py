@@ -15,6 +15,7 @@ from apportion.render.exposition import exposed
 from apportion.reports.metrics.families import BUILD
 from apportion.reports.metrics.family import Filled
 from apportion.reports.report import Report
+from apportion.verbs.asked import today_of
 from apportion.verbs.estimate import Seen
 from apportion.verbs.metrics import DAY, Figures, Looked, collected, in_order, moving
 from apportion.verbs.periods import today
@@ -29,6 +30,7 @@ from apportion.web.door.proxied import peer
 from apportion.web.door.session import door_of, viewer_from
 from apportion.web.estimates import estimate
 from apportion.web.faults import METRICS as PATH
+from apportion.web.forecasts import month_ends
 from apportion.web.viewer import Deed, Role, Viewer
 
 METRICS = APIRouter(include_in_schema=False)
@@ -86,6 +88,7 @@ def figures(ask: Ask) -> Figures:
         pools=pools,
         prices=prices,
         quotas=lambda: ask.desk.kept(("standing", hour()), lambda: standing(project)),
+        ends=lambda period: month_ends(ask)(project, period, today_of(project)),
         sees=ask.viewer.sees,
         whole=is_whole(ask),
     )

@@ -44,7 +44,7 @@ FIRST = Row(
         ),
         of_month(
             stat(
-                "Where does a straight line lead by its end?",
+                "Where does it end, by its forecast?",
                 now('sum by (period) (apportion_month_projected_cost{currency="$currency"})'),
                 MONEY,
                 "What the complete days came to, for all days.",

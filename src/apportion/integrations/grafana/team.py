@@ -33,7 +33,7 @@ FIRST = Row(
         ),
         of_month(
             stat(
-                "Where does a straight line lead by the month's end?",
+                "Where does the month end, by its forecast?",
                 now(f"sum by (period) (apportion_month_projected_cost{{{OWN}}})"),
                 MONEY,
                 width=6,

@@ -1,43 +1,29 @@
 """Ways to go on from a history of days. Each gives the days to come, one by one; which is used is decided by how they did before (`outlook`).
 
-Smoothing is that of statsmodels, fitted afresh at every origin. The middle of all is a method, too: the best where nothing is known of the others.
+The middle of all is a method, too: the best where nothing is known of the others. All of it is plain sums and searches over a few constants, so that
+the same days give the same figures on every machine.
 """
 
-import warnings
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
-from importlib import import_module
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 
-from apportion.errors import ProjectError
-from apportion.reports.forecast.series import Floats
+from apportion.reports.forecast.series import WEEK, Floats
 
-WEEK, WINDOW = 7, 84  # days; what lies further back says little of the next weeks
+WINDOW = 84  # days; what lies further back says little of the next weeks
 LEVEL_FROM, SEASON_FROM = 14, 28  # days that smoothing needs
 AHEAD = 31
 KEPT = 4096  # histories; a few megabytes
 MIDDLE = "middle"
-SEARCH = "Powell"  # needs no slopes: as good as the others here, and quick
-
-
-@cache
-def library(name: str) -> Any:
-    """Imported when the first forecast is made: it is an extra, and slow to load."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise ProjectError(
-            "forecast-missing",
-            f"a forecast is asked for, and the Python package that makes it is not installed ({error})",
-            hint='pip install "apportion[forecast]"; `apportion report live` has a straight line without it',
-        ) from error
+WEIGHTS = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8])  # of the newest day, when smoothing
+FADES = 0.9  # what is left of a trend after a week
+RARELY = 0.05  # of the usual: days of a week that cost less than that say nothing of the level
 
 
 def last_week(history: Floats) -> Floats:
     """As the same weekday of the last seven days."""
-    return np.resize(history[-WEEK:], AHEAD)
+    return repeated(history[-WEEK:])
 
 
 def weekdays(history: Floats) -> Floats:
@@ -48,26 +34,58 @@ def weekdays(history: Floats) -> Floats:
 
 
 def level(history: Floats) -> Floats:
-    return smoothed(history)
+    return np.full(AHEAD, smoothed(history))
 
 
 def weekly(history: Floats) -> Floats:
-    return smoothed(history, seasonal="add", seasonal_periods=WEEK)
+    """The level without weekdays, and then with them."""
+    shape = weekday_shape(history)
+    of_day: Floats = shape[(np.arange(len(history)) - len(history)) % WEEK]
+    counts = of_day > RARELY
+    return smoothed(history[counts] / of_day[counts]) * repeated(shape)
 
 
 def trend(history: Floats) -> Floats:
-    """Growth that fades: no team grows for ever."""
-    return smoothed(history, trend="add", damped_trend=True, seasonal="add", seasonal_periods=WEEK)
+    """Growth from week to week that fades: no team grows for ever."""
+    sums = weeks_of(history).mean(axis=1)
+    step = float(np.median(np.diff(sums)))
+    weeks = np.arange(1, AHEAD + 1) / WEEK + 0.5  # from the middle of the last one
+    grown = step * (1 - FADES**weeks) / (1 - FADES)
+    path: Floats = (sums[-1] + grown) * repeated(weekday_shape(history))
+    return path
 
 
-def smoothed(history: Floats, **shape: Any) -> Floats:
-    """Fitted in units of the history's own size: the search for the best fit goes by steps that suit figures about 1."""
-    make = library("statsmodels.tsa.holtwinters").ExponentialSmoothing
-    size = float(np.abs(history).mean())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a fit that does not converge is judged by its errors, as all are
-        fitted = make(history / size, initialization_method="heuristic", **shape).fit(method=SEARCH, use_brute=False)
-        return size * np.nan_to_num(np.asarray(fitted.forecast(AHEAD), np.float64))
+def repeated(week: Floats) -> Floats:
+    found: Floats = week[np.arange(AHEAD) % WEEK]
+    return found
+
+
+def smoothed(history: Floats) -> float:
+    """Exponential smoothing, with the weight whose forecasts of the next day were best."""
+    at = np.full(len(WEIGHTS), history[:WEEK].mean())
+    off = np.zeros(len(WEIGHTS))
+    for amount in history:
+        away = amount - at
+        off += away * away
+        at = at + WEIGHTS * away
+    return float(at[np.argmin(off)])
+
+
+def weekday_shape(history: Floats) -> Floats:
+    """How much of an average day each of the next seven days costs, by the weeks before."""
+    weeks = weeks_of(history)
+    means = weeks.mean(axis=1)
+    some = means > 0
+    if not some.any():
+        return np.ones(WEEK)
+    shape: Floats = np.maximum(np.median(weeks[some] / means[some, None], axis=0), 0.0)
+    return shape / shape.mean() if shape.mean() > 0 else np.ones(WEEK)
+
+
+def weeks_of(history: Floats) -> Floats:
+    """The last whole weeks, one a row."""
+    found: Floats = history[len(history) % WEEK :].reshape(-1, WEEK)
+    return found[-WINDOW // WEEK :]
 
 
 METHODS: Mapping[str, tuple[int, Callable[[Floats], Floats]]] = {  # with the days that each needs

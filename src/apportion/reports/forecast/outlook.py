@@ -1,8 +1,9 @@
 """From the days that are known to the end of a month: a method, an amount, and how sure it is.
 
 At every origin before (the ends of days 7, 14, 21 and of the month) each method had forecast the sum of as many days as are left now, with what was known then.
-The one with the smallest errors goes on; how far it was off says how wide the interval is. Student's t, with a few errors that are assumed before any is known,
-keeps it honest where there were few; errors count relative to what the group spent at the time.
+The one with the smallest errors goes on; how far it was off says how wide the interval is. Late errors count more than early ones, and one that is
+assumed counts as seen, so that a short history has an interval too. Errors count relative to what the group spent at the time; their distribution is
+Student's t with three degrees of freedom, whose wide tails real spending has. `tests/forecast` holds the intervals to what came on traces of real clusters.
 """
 
 from collections.abc import Sequence
@@ -10,24 +11,27 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from math import atan, hypot, pi, sqrt
 
 import numpy as np
 
+from apportion.model.money import to_decimal, to_grains
 from apportion.model.times import Period
-from apportion.reports.forecast.methods import MIDDLE, library, paths
-from apportion.reports.forecast.series import Floats, Series, summed
-from apportion.reports.sums import ZERO, total
-from apportion.reports.words import rounded
+from apportion.reports.forecast.methods import MIDDLE, paths
+from apportion.reports.forecast.series import Floats, Series
+from apportion.reports.sums import ZERO, less, total
+from apportion.reports.words import add_up, rounded
 
 LEVELS = (50, 80, 95)
 CHECKS = (7, 14, 21)  # days of a month at whose end forecasts are tried
-APART = 7.6  # days between origins on average: longer stretches overlap and say less together
 MOST, FEWEST = 28, 4  # origins that are looked back at; that a choice needs
+SOME, SHORTEST = 3, 7  # errors that are enough to go by; the days that an error is of, at least
+APART = 7.6  # days between origins on average: longer stretches overlap and say less together
 CLEARLY = 0.85  # of the error of the middle: what is hardly better was lucky
 RECENT, BEGINNING = 28, 7
-WILD = 1.5  # times what is usually spent: an error beyond it happened once, and counts as that
-ASSUMED, ASSUMED_COUNT = 0.35, 1.5  # an error relative to what is spent meanwhile, and how many such count as seen
+WILD = 0.75  # of what is usually spent: an error beyond it happened once, and counts as that
+OLDER = 0.75  # what an error counts beside the one after it
+ASSUMED = 0.10  # an error relative to what is spent meanwhile, which counts as one that was seen
 DIGITS = 4  # that a forecast can stand for
 
 
@@ -42,8 +46,8 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """Where a month ends for one group. `spent` is what its known days came to, as they are; `remaining` the days to come. `spread` is how far such
-    sums are usually off, and `freedom` on how many errors that rests.
+    """Where a month ends for one group. `spent` is what its known days came to, as they are; `committed` what bills hold for later days already;
+    `remaining` what else the days to come will cost. `spread` is how far such sums are usually off.
     """
 
     name: str
@@ -51,13 +55,17 @@ class Outlook:
     spent: Decimal
     remaining: Decimal
     spread: float
-    freedom: float
     method: str
     never_negative: bool = True
+    committed: Decimal = ZERO
+
+    @property
+    def certain(self) -> Decimal:
+        return total([self.spent, self.committed])
 
     @property
     def amount(self) -> Decimal:
-        return total([self.spent, self.remaining])
+        return total([self.spent, self.committed, self.remaining])
 
     @property
     def ranges(self) -> tuple[Range, ...]:
@@ -69,19 +77,29 @@ class Outlook:
     def quantile(self, part: float) -> Decimal:
         if not self.spread:
             return self.amount
-        ahead = float(self.remaining) + self.spread * float(t_table().stdtrit(self.freedom, part))
-        return total([self.spent, money(max(ahead, 0.0) if self.never_negative else ahead, self.currency)])
+        ahead = float(self.remaining) + self.spread * t_quantile(part)
+        return total([self.certain, money(max(ahead, 0.0) if self.never_negative else ahead, self.currency)])
 
     def chance_over(self, limit: Decimal) -> Decimal:
         """How likely it is that the month ends above `limit`, between 0 and 1."""
-        if not self.spread or (self.never_negative and limit < self.spent):
+        if not self.spread or (self.never_negative and limit < self.certain):
             return Decimal(int(self.amount > limit))
         away = (float(limit) - float(self.amount)) / self.spread
-        return Decimal(f"{1 - float(t_table().stdtr(self.freedom, away)):.2f}")
+        return Decimal(f"{1 - t_share(away):.2f}")
 
 
-def t_table() -> Any:
-    return library("scipy.special")
+def t_share(away: float) -> float:
+    """Student's t with three degrees of freedom: the share below."""
+    one = away / sqrt(3)
+    return 0.5 + (one / (1 + one * one) + atan(one)) / pi
+
+
+def t_quantile(part: float) -> float:
+    low, high = -1e3, 1e3
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_share(middle) < part else (low, middle)
+    return round(high, 6)
 
 
 def money(amount: float, currency: str) -> Decimal:
@@ -153,6 +171,10 @@ class Ahead:
         best = min(off, key=lambda name: (off[name], name))
         return best if off[best] < CLEARLY * off[MIDDLE] else MIDDLE
 
+    def stretch(self, known: int, days: int) -> int:
+        """As many days as are left, or fewer, so that some errors are known of them."""
+        return next((n for n in range(days, SHORTEST, -1) if len(self.before(known, n)) >= SOME), SHORTEST)
+
 
 def outlook(ahead: Ahead, through: date, month: Period) -> Outlook:
     """Of a month whose days are known through `through`, which lies in it or is the day before."""
@@ -161,60 +183,51 @@ def outlook(ahead: Ahead, through: date, month: Period) -> Outlook:
     spent = series.between(month.first_day, through)
     lowest = bool((series.values[:known] >= 0).all())
     if days <= 0:
-        return Outlook(series.name, series.currency, spent, ZERO, 0.0, 1.0, "", lowest)
+        return Outlook(series.name, series.currency, spent, ZERO, 0.0, "", lowest)
     method = ahead.chosen(known, days)
-    seen = ahead.relative(method, known, days)
-    relative, freedom = spread_of(seen, days)
+    stretch = ahead.stretch(known, days)
     remaining = money(ahead.said(known, method, days), series.currency)
-    spread = relative * max(ahead.usual(known, days), 0.0)
-    return Outlook(series.name, series.currency, spent, remaining, spread, freedom, method, lowest)
+    spread = spread_of(ahead.relative(method, known, stretch), stretch) * ahead.usual(known, days)
+    return Outlook(series.name, series.currency, spent, remaining, max(spread, 0.0), method, lowest)
 
 
-def spread_of(relative: Floats, days: int) -> tuple[float, float]:
-    """How far forecasts are off, and the degrees of freedom of that."""
-    counts = len(relative) * min(1.0, APART / days)
-    squares = counts * float(np.mean(np.minimum(np.abs(relative), WILD) ** 2)) if len(relative) else 0.0
-    whole = counts + ASSUMED_COUNT
-    return float(np.sqrt((squares + ASSUMED_COUNT * ASSUMED**2) / whole)), whole
+def spread_of(relative: Floats, days: int) -> float:
+    """How far forecasts are off."""
+    weights = OLDER ** np.arange(len(relative))[::-1] * min(1.0, APART / days)
+    off = float(weights @ np.minimum(np.abs(relative), WILD)) if len(relative) else 0.0
+    return (off + ASSUMED) / (float(weights.sum()) + 1)
 
 
-def together(parts: Sequence[tuple[Ahead, Outlook]], name: str, through: date, month: Period) -> Outlook:
-    """All groups of a currency: the sum of their amounts. Their errors may cancel or add up, so the interval is by the errors of the sum."""
-    own, days = [one for _, one in parts], (month.last_day - through).days
-    spent, remaining = total(one.spent for one in own), total(one.remaining for one in own)
-    lowest = all(one.never_negative for one in own)
-    if days <= 0:
-        return replace(own[0], name=name, spent=spent, remaining=remaining, never_negative=lowest)
-    whole = Ahead(summed([ahead.series for ahead, _ in parts], name))
-    spread, freedom = of_sum(parts, whole, through, days)
-    return Outlook(name, own[0].currency, spent, remaining, spread, freedom, "sum", lowest)
+def adding_up(parts: Sequence[Outlook], whole: Outlook) -> list[Outlook]:
+    """Parts share what is foreseen for all of them. What is missing goes to those that are unsure, and makes them less sure by as much; where that
+    would take more than they have, by size; where nothing is foreseen for any, to the one that spent most.
+    """
+    missing = less(whole.amount, total(one.amount for one in parts))
+    if not parts or not missing:
+        return list(parts)
+    sizes = [abs(to_grains(one.remaining)) for one in parts]
+    unsure = [min(size, to_grains(Decimal(one.spread))) for size, one in zip(sizes, parts, strict=True)]
+    weights = unsure if sum(unsure) >= abs(to_grains(missing)) else sizes
+    if not sum(weights):
+        most = max(parts, key=lambda one: (one.spent, one.name))
+        return [replace(one, remaining=total([one.remaining, missing])) if one is most else one for one in parts]
+    more = [to_decimal(to_grains(missing) * weight // sum(weights)) for weight in weights]
+    shares = add_up([total([one.remaining, part]) for one, part in zip(parts, more, strict=True)], whole.currency)
+    return [
+        replace(one, remaining=amount, spread=hypot(one.spread, float(part)))
+        for one, amount, part in zip(parts, shares, more, strict=True)
+    ]
 
 
-def of_sum(parts: Sequence[tuple[Ahead, Outlook]], whole: Ahead, through: date, days: int) -> tuple[float, float]:
-    """How far the sum of all was off at earlier origins."""
-    known = whole.series.known(through)
-    before = whole.before(known, days)
-    off = [sum(ahead.came(o, days) - ahead.said(o, one.method, days) for ahead, one in parts) for o in before]
-    sizes = [whole.usual(origin, days) or 1.0 for origin in before]
-    relative, freedom = spread_of(np.array(off) / np.array(sizes), days)
-    return relative * whole.usual(known, days), freedom
-
-
-def path(
-    parts: Sequence[tuple[Ahead, Outlook]], end: Outlook, through: date, month: Period
-) -> list[tuple[date, Outlook]]:
-    """Where one group or all together stand after each day to come, in proportion to how the month ends for them."""
-    days, whole = (month.last_day - through).days, Ahead(summed([ahead.series for ahead, _ in parts], end.name))
-
-    def said(n: int) -> float:
-        return sum(ahead.said(ahead.series.known(through), one.method, n) for ahead, one in parts)
-
-    part = float(end.remaining) / said(days) if days > 0 and said(days) else 1.0
+def path(ahead: Ahead, end: Outlook, through: date, month: Period) -> list[tuple[date, Outlook]]:
+    """Where a group stands after each day to come, without what is committed: in proportion to how the month ends, and surer the sooner it is."""
+    days, known = (month.last_day - through).days, ahead.series.known(through)
+    said = [ahead.said(known, end.method, n) for n in range(days + 1)]
     found = []
     for n in range(1, days):
-        spread, freedom = of_sum(parts, whole, through, n)
-        remaining = money(said(n) * part, end.currency)
+        part = said[n] / said[days] if said[days] else n / days
+        remaining = money(float(end.remaining) * part, end.currency)
         found.append(
-            (through + timedelta(days=n), replace(end, remaining=remaining, spread=spread * part, freedom=freedom))
+            (through + timedelta(days=n), replace(end, remaining=remaining, spread=end.spread * sqrt(n / days)))
         )
     return [*found, (month.last_day, end)] if days > 0 else []

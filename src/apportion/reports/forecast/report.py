@@ -5,9 +5,11 @@ from dataclasses import replace
 from decimal import Decimal
 
 from apportion.model.rows import SYSTEM_OWNERS
-from apportion.reports.forecast.made import WHOLE, Backtest, Forecast, Group
-from apportion.reports.forecast.methods import MIDDLE, WEEK
+from apportion.reports.forecast.made import Backtest, Forecast, Group
+from apportion.reports.forecast.methods import MIDDLE
 from apportion.reports.forecast.outlook import ASSUMED, LEVELS
+from apportion.reports.forecast.series import WEEK
+from apportion.reports.forecast.shares import WHOLE
 from apportion.reports.forecast.trial import Score
 from apportion.reports.groups import first_column, system_rank
 from apportion.reports.report import Cell, Column, Report
@@ -21,6 +23,7 @@ RANGES = tuple(
     for end, word in (("low", "from"), ("high", "to"))
 )
 AFTER = (
+    Column("committed", "of it committed", "money", quiet=True),
     Column("budget", "budget", "money", quiet=True),
     Column("over", "over budget", "share", quiet=True),
     Column("error", "error", "share", quiet=True),
@@ -78,6 +81,7 @@ def cells(one: Group) -> dict[str, Cell]:
     return {
         "spent": said.spent,
         "amount": said.amount,
+        "committed": said.committed or None,
         **(ranges if said.spread else {}),
         "budget": one.budget,
         "over": one.over,
@@ -168,6 +172,12 @@ def about(made: Forecast) -> Iterable[str]:
         said.append(
             f"From {known.estimated_from} on they are not posted but estimated, as `apportion report live` has them."
         )
+    if any(one.outlook.committed for one in made.wholes):
+        sums = [shown(one.outlook.committed, one.outlook.currency) for one in made.wholes if one.outlook.committed]
+        said.append(
+            f"Bills hold {' and '.join(sums)} for days to come already: that is certain, and no part of the interval."
+        )
+    said += [f"Of {day} some hours are not in the books: the day is left out." for day in sorted(known.partial)]
     fresh = sorted(one.outlook.name for one in made.groups if one.history < WEEK)
     if fresh:
         said.append(
@@ -176,10 +186,9 @@ def about(made: Forecast) -> Iterable[str]:
     if any(one.outlook.method == MIDDLE for one in made.groups):
         said.append("Method 'middle' is the middle of all methods: none did clearly better before.")
     if all(one.score is None for one in made.groups):
+        assumed = percent(Decimal(str(ASSUMED)))
         said.append(
-            f"No month before is known whole: intervals rest on an assumed error of {ASSUMED:.0%} of what is spent meanwhile.".replace(
-                "%", " %"
-            )
+            f"No month before is known whole: intervals rest on the errors of shorter stretches, and on an error of {assumed} that counts as one more."
         )
     return said
 

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 from apportion.model.money import to_decimal, to_grains
 from apportion.model.times import Period
-from apportion.reports.forecast.outlook import CHECKS, LEVELS, Ahead, Outlook, outlook, together
+from apportion.reports.forecast.outlook import CHECKS, LEVELS, Ahead, Outlook
 from apportion.reports.forecast.series import months_of
+from apportion.reports.forecast.shares import Bill, ends_of
 from apportion.reports.sums import share_of, total
 
 
@@ -53,16 +54,16 @@ class Score:
         return self.error < self.same_as_last
 
 
-def trials(parts: Sequence[Ahead], whole: str, days: Sequence[int] = CHECKS) -> list[Trial]:
-    """Of every group of one currency, and of all together under the name `whole`, for each month that has another one before it."""
+def trials(bill: Bill, days: Sequence[int] = CHECKS) -> list[Trial]:
+    """Of every row of one currency, and of all together where there are several, for each month that has another one before it."""
     made = []
-    for month in months_of(parts[0].series)[1:]:
+    for month in months_of(bill.sum.series)[1:]:
         for day in days:
-            through = month.first_day + timedelta(days=day - 1)
-            own = [(one, outlook(one, through, month)) for one in parts]
-            made += [trial(one, said, month, day) for one, said in own]
-            if len(parts) > 1:
-                made.append(added(made[-len(parts) :], together(own, whole, through, month)))
+            ends, whole = ends_of(bill, month.first_day + timedelta(days=day - 1), month)
+            aheads = {one.series.name: one for one in bill.rows}
+            made += [trial(aheads[one.name], one, month, day) for one in ends]
+            if len(ends) > 1:
+                made.append(trial(bill.own, whole, month, day))
     return made
 
 
@@ -78,12 +79,6 @@ def trial(ahead: Ahead, said: Outlook, month: Period, day: int) -> Trial:
 def inside(said: Outlook, came: Decimal) -> tuple[bool, ...]:
     """A figure that is foreseen to the coin lies inside every interval."""
     return tuple(one.low <= came <= one.high for one in said.ranges)
-
-
-def added(own: Sequence[Trial], said: Outlook) -> Trial:
-    came, before, pace = (total(getattr(one, name) for one in own) for name in ("came", "before", "run_rate"))
-    first = own[0]
-    return Trial(said.name, said.currency, first.month, first.day, came, said.amount, before, pace, inside(said, came))
 
 
 def score(found: Iterable[Trial], name: str, day: int) -> Score:

@@ -13,7 +13,7 @@ COST = Family(
 )
 PROJECTED = Family(
     "apportion_month_projected_cost",
-    "Where a straight line leads to by the end of the running month. Never posted.",
+    "Where the running month ends by its forecast. Never posted.",
     ("period", "team", "currency"),
 )
 COMPLETE = Family(

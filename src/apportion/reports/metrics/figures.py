@@ -18,7 +18,7 @@ from apportion.model.rows import POSTINGS
 from apportion.model.times import day_start
 from apportion.reports.budgets import Spending, spendings
 from apportion.reports.groups import NOBODY
-from apportion.reports.live import Estimate, projections
+from apportion.reports.live import Estimate
 from apportion.reports.metrics.families import (
     BUDGET,
     CAPACITY,
@@ -28,7 +28,6 @@ from apportion.reports.metrics.families import (
     IDLE,
     MONTH_PRICE,
     PRICE,
-    PROJECTED,
     QUOTA_RESERVED,
     QUOTA_SIZE,
     QUOTA_USED,
@@ -79,13 +78,6 @@ def posted_figures(record: Record, *, whole: bool) -> Iterator[Filled]:
 def estimated_figures(made: Estimate, zone: ZoneInfo, *, whole: bool) -> Iterator[Filled]:
     period = str(made.period)
     yield from money_of(made.rows, period, ESTIMATED, whole=whole)
-    straight: Rows = {
-        (period, team, currency): amount
-        for currency, part in by_currency(made.rows)
-        if is_money(currency)
-        for team, amount in projections(made, part.append_column("name", part["team"])).items()
-    }
-    yield Filled(PROJECTED, straight)
     if made.complete_to is not None:
         yield Filled(COMPLETE, {(period,): day_start(made.complete_to + timedelta(days=1), zone)})
     prices: Rows = {
@@ -149,7 +141,7 @@ def budget_figures(months: Mapping[str, Sequence[Spending]]) -> Iterator[Filled]
 
 def spent_so_far(made: Estimate, budgets: Iterable[Budget]) -> tuple[Spending, ...]:
     record = Record(str(made.period), made.rows.select(POSTINGS.names), "")
-    return spendings(record, budgets, made.period, made.today)
+    return spendings(record, budgets, made.period)
 
 
 def merged(found: Iterable[Filled]) -> list[Filled]:

@@ -14,6 +14,7 @@ from apportion.verbs.quota import quotas as used_of
 from apportion.web.api.asked import OF_MONTH, Budgeting, Reading, about, require_theirs
 from apportion.web.api.paging import Parted
 from apportion.web.api.reports import report_answer
+from apportion.web.forecasts import month_ends
 from apportion.web.viewer import Deed
 
 router = APIRouter(tags=["budgets"])
@@ -22,7 +23,7 @@ router = APIRouter(tags=["budgets"])
 @router.get("/budgets", dependencies=[OF_MONTH], **about(Deed.read))
 def budgets(ask: Reading, part: Parted) -> Listed[Budget]:
     """Those that hold in a month, of the teams that you may see."""
-    found = verbs.budgets(ask.project, ask.month, ask.record)
+    found = verbs.budgets(ask.project, ask.month, ask.record, foresee=month_ends(ask))
     return part.of((shape(one) for one in found if ask.sees_owner(one.budget.owner)), lambda one: one.owner)
 
 

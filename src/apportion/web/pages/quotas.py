@@ -15,10 +15,12 @@ from apportion.reports.pledges import pledge_report
 from apportion.reports.quotas import FINE, OVER, SOFT, WARNED, Limit, Used, quota_report
 from apportion.reports.report import Report
 from apportion.reports.words import counted, shown
-from apportion.verbs.budget import budgets, set_budget, today_of
+from apportion.verbs.asked import today_of
+from apportion.verbs.budget import budgets, set_budget
 from apportion.verbs.quota import quotas
 from apportion.verbs.reserve import stands
 from apportion.web.ask import Ask, at
+from apportion.web.forecasts import month_ends
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Form, Input, Link, Page, Prose, Rows, Tone
 from apportion.web.routes import Action, Route
@@ -35,7 +37,10 @@ def quota_page(ask: Ask) -> Page:
     pledges = ask.project.books.pledges.all()
     over = tuple(one.number for one in pledges if one.is_expired(int(time.time())))  # these free themselves
     used = ask.desk.kept(("quotas", str(ask.month), teams, over), lambda: quotas(ask.project, ask.month, ask.record))
-    spent = ask.desk.kept(("budgets", str(ask.month), teams), lambda: budgets(ask.project, ask.month, ask.record))
+    spent = ask.desk.kept(
+        ("budgets", str(ask.month), teams, today_of(ask.project)),
+        lambda: budgets(ask.project, ask.month, ask.record, foresee=month_ends(ask)),
+    )
     mine = [one for one in used if ask.viewer.sees(one.limit.team)]
     own = [one for one in spent if ask.viewer.sees(one.budget.team)]
     head = ask.project.books.head() if teams is None else ""
@@ -150,7 +155,7 @@ def budget_blocks(ask: Ask, made: Report, found: Sequence[Spending]) -> list[Blo
         tones: list[Tone] = ["bad" if one.is_over else "warn" if one.will_be_over else "" for one in own]
         table = Table(made.columns, section.rows, currency=section.currency)
         tables.append(Rows(table, f"In {section.currency}", links=links, tones=tones))
-    says = "Each bar is what was spent of a month's budget; a thin mark is where a straight line leads to, the thick one is the budget."
+    says = "Each bar is what was spent of a month's budget; a thin mark is where the month is forecast to end, the thick one is the budget."
     first, *others = tables
     return [Chart("Budgets", says, bullets(values, marks), first, folded=False), *others]
 

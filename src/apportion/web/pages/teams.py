@@ -11,7 +11,8 @@ from apportion.reports.budgets import Spending
 from apportion.reports.report import Column, Report
 from apportion.reports.statement.shape import DRIVERS, money
 from apportion.reports.words import percent, rounded, shown
-from apportion.verbs.budget import budgets, today_of
+from apportion.verbs.asked import today_of
+from apportion.verbs.budget import budgets
 from apportion.verbs.moved import Moved, teams_moved
 from apportion.web.accounts import (
     Owned,
@@ -29,7 +30,7 @@ from apportion.web.accounts import (
     strip,
 )
 from apportion.web.ask import Ask, NotThereError, at
-from apportion.web.forecasts import forecast
+from apportion.web.forecasts import forecast, month_ends
 from apportion.web.frame import Entry
 from apportion.web.page import Block, Chart, Figure, Link, Page, Prose, Rows, Tone
 from apportion.web.pages.overview import team_order
@@ -151,7 +152,7 @@ def budget_of(mine: Owned, currency: str, keys: dict[str, str]) -> Spending | No
     ask = mine.ask
     if ask.query.get("where") or ask.one("as_of"):
         return None
-    found = budgets(ask.project, ask.month, ask.record)
+    found = budgets(ask.project, ask.month, ask.record, foresee=month_ends(ask))
     return next(
         (
             one
@@ -167,7 +168,7 @@ def budget_figures(ask: Ask, found: Spending | None) -> list[Figure]:
         return []
     unit = found.budget.currency
     note = f"{percent(found.share)} of {shown(found.budget.amount, unit)}"
-    note += f"; at this pace {shown(found.projected, unit)}" if found.projected is not None else ""
+    note += f"; by its forecast {shown(found.projected, unit)}" if found.projected is not None else ""
     tone: Tone = "bad" if found.is_over else "warn" if found.will_be_over else "good"
     left = "over budget by" if found.is_over else "left of the budget"
     return [Figure(left, shown(abs(found.left), unit), ask.link("/quotas", where=None), note, tone)]
