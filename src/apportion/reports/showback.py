@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from apportion.model.currencies import is_money
 from apportion.model.rows import REASONS
+from apportion.reports.bridge import bridge_notes, bridges
 from apportion.reports.groups import DIMENSIONS, OWNERS, first_column, name_of, system_rank
 from apportion.reports.held import beside
 from apportion.reports.report import Cell, Column, Record, Report
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 
-def showback(record: Record, by: str = "team") -> Report:
+def showback(record: Record, by: str = "team", carried_by: Mapping[str, str] | None = None) -> Report:
+    """`carried_by` is who ends up with a system owner's balance: their statements come to more than the rows of teams say."""
     columns = _columns(by)
     sections = tuple(
         section(currency, summed(posted), columns, _rows(posted, by)) for currency, posted in by_currency(record.posted)
@@ -30,6 +32,7 @@ def showback(record: Record, by: str = "team") -> Report:
         sections,
         record.head,
         record.policies,
+        notes=bridge_notes(bridges(record.posted, carried_by or {})) if by == "team" else (),
         more={"by": by},
         beside=beside(record, by),
     )
