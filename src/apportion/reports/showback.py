@@ -75,7 +75,7 @@ def _beside(by: str, labels: Mapping[str, str]) -> dict[str, Cell]:
 
 
 def _title(record: Record) -> str:
-    """`8 teams owe 812,000.00 USD of the bill of 901,234.56 USD for 2026-10; 9.1 % is idle.`"""
+    """`8 teams owe 812,000.00 USD of the bill of 901,234.56 USD for 2026-10; 9.1 % stays with _idle.`"""
     sentences = []
     for currency, posted in by_currency(record.posted):
         sides = dict.fromkeys(("owners", "idle"), ZERO)
@@ -86,7 +86,7 @@ def _title(record: Record) -> str:
         bill = summed(posted)
         many = "s" if teams == 1 else ""
         owe = f"owe{many}" if is_money(currency) else f"stand{many} for"
-        idle = f"; {percent(share_of(sides['idle'], bill))} is idle" if sides["idle"] else ""
+        idle = f"; {percent(share_of(sides['idle'], bill))} stays with _idle" if sides["idle"] else ""
         sentences.append(
             f"{counted(teams, 'team')} {owe} {shown(sides['owners'], currency)} of {of_bill(bill, currency)} for {record.period}{idle}."
         )

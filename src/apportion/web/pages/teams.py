@@ -44,7 +44,7 @@ MOVED = {
     "price": "price of a unit",
     "mix": "mix: other hours and classes",
     "direct": "own bills",
-    "idle": "idle",
+    "idle": "idle cost",
     "policy": "policy",
     "overhead": "overhead",
     "adjustments": "credits, adjustments",
