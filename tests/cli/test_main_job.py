@@ -13,7 +13,7 @@ from tests import processes
 from tests.cli.conftest import Run
 from tests.cli.tiny import edit
 
-EQUATION = "Acme 2026-10 USD 270.00 USD = owners 150.00 + idle 117.50 + unallocated 2.50 + residual 0.00 ✓"
+EQUATION = "Acme 2026-10 USD 270.00 USD = owners 150.00 + _idle 117.50 + _unallocated 2.50 + _residual 0.00 ✓"
 
 
 def test_the_whole_way(run: Run, tiny: Path) -> None:
@@ -75,7 +75,10 @@ def test_showback_as_json_adds_up_digit_for_digit(run: Run, posted: Path) -> Non
 
 def test_showback_for_reading(run: Run, posted: Path) -> None:
     shown = run("--project", posted, "report", "showback")
-    assert shown.out.splitlines()[0] == "2 teams owe 150.00 USD of the bill of 270.00 USD for 2026-10; 43.5 % is idle."
+    assert (
+        shown.out.splitlines()[0]
+        == "2 teams owe 150.00 USD of the bill of 270.00 USD for 2026-10; 43.5 % stays with _idle."
+    )
     names = [line.split()[0] for line in shown.out.splitlines()[3:7]]
     assert (sorted(names[:2]), names[2:]) == (
         ["speech", "vision"],

@@ -22,7 +22,8 @@ def test_the_equation_in_minor_units_that_add_up_as_shown() -> None:
     made = equations(record().posted, [(ACME, "USD", Decimal(BILL))])
     assert made[0].holds
     assert (
-        made[0].sentence() == f"{ACME} 1,000.00 USD = owners 891.00 + idle 108.50 + unallocated 0.50 + residual 0.00 ✓"
+        made[0].sentence()
+        == f"{ACME} 1,000.00 USD = owners 891.00 + _idle 108.50 + _unallocated 0.50 + _residual 0.00 ✓"
     )
 
 

@@ -46,7 +46,7 @@ def test_showback_by_team_lists_owners_by_amount_and_the_system_last() -> None:
         "0.0000000001",
     ]
     assert column(report, "department") == ["research", "research", "central", "", "", ""]
-    assert report.title == "3 teams owe 891.00 USD of the bill of 1,000.00 USD for 2026-10; 10.8 % is idle."
+    assert report.title == "3 teams owe 891.00 USD of the bill of 1,000.00 USD for 2026-10; 10.8 % stays with _idle."
     assert report.head == "a" * 64
 
 

@@ -15,7 +15,7 @@ def plan(
 ) -> Answer:
     """Show what would be posted; changes nothing.
 
-    Owner by owner against what is posted, with the equation bill = owners + idle + unallocated + residual. Without a month it also says which
+    Owner by owner against what is posted, with the equation bill = owners + _idle + _unallocated + _residual. Without a month it also says which
     closed ones wait for a correction.
     """
     from apportion.render.sheet import Sheet, sheet_of

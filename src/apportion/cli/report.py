@@ -248,7 +248,7 @@ def pool(
 ) -> Answer:
     """One pool: what became of its capacity, and what a unit cost.
 
-    Used, held or reserved without use, idle, down: together all that there was.
+    Used, held or reserved without use, unsold, down: together all that there was.
     """
     from apportion.render.sheet import report_sheet
     from apportion.verbs.periods import one

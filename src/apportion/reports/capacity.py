@@ -28,7 +28,7 @@ PARTS = {
     "unmeasured": "use not measured h",
     "held": "held unused h",
     "reserved": "reserved unused h",
-    "unsold": "idle h",
+    "unsold": "unsold h",
     "down": "down h",
 }
 WEEK = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -88,7 +88,7 @@ def idle_cost(measured: Measured, stretches: Iterable[Stretch], currency: str) -
 
 def pool(record: Record, measures: Sequence[Measured], name: str, by: str = "day") -> Report:
     """`by`: a row for each day, hour, or hour of the week. The record is that of the pool."""
-    last = Column("amount", "amount", "money") if by == "day" else Column("idle_cost", "idle", "money", quiet=True)
+    last = Column("amount", "amount", "money") if by == "day" else Column("idle_cost", "idle cost", "money", quiet=True)
     columns = (
         Column(by if by != "week" else "hour", by if by != "week" else "hour of the week"),
         Column("unit", "unit"),
@@ -195,7 +195,7 @@ def _title(record: Record, measures: Sequence[Measured], name: str) -> str:
 
 
 def _spent_text(measured: Measured) -> str:
-    """`of 142,848.0 GPU-hours 60.2 % were used, 13.7 % held without use, 23.1 % idle`."""
+    """`of 142,848.0 GPU-hours 60.2 % were used, 13.7 % held without use, 23.1 % unsold`."""
     whole = measured.hours(*PARTS)
     if not whole:
         return ""
@@ -204,7 +204,7 @@ def _spent_text(measured: Measured) -> str:
         "unmeasured": "held with unmeasured use",
         "held": "held without use",
         "reserved": "reserved without use",
-        "unsold": "idle",
+        "unsold": "unsold",
         "down": "down",
     }
     parts = [
@@ -217,15 +217,15 @@ INDEX = (
     Column("pool", "pool"),
     Column("method", "shared by"),
     Column("amount", "amount", "money"),
-    Column("idle", "of it idle", "money"),
-    Column("share", "idle share", "share"),
+    Column("idle", "idle cost", "money"),
+    Column("share", "idle cost share", "share"),
     Column("price", "price", "price"),
     Column("unit", "per"),
     Column("capacity", "capacity h", "quantity", quiet=True),
     Column("used", "used h", "quantity", quiet=True),
     Column("unmeasured", "use not measured h", "quantity", quiet=True),
     Column("held", "held unused h", "quantity", quiet=True),
-    Column("unheld", "idle and down h", "quantity", quiet=True),
+    Column("unheld", "unheld h", "quantity", quiet=True),
 )
 
 

@@ -20,7 +20,7 @@ KILO = 1000
 COLUMNS = (
     Column("energy", "energy kWh", "quantity"),
     Column("carbon", "carbon kg", "quantity"),
-    Column("idle", "of it idle kg", "quantity", quiet=True),
+    Column("idle", "for idle capacity kg", "quantity", quiet=True),
     Column("intensity", "g per kWh", "quantity"),
     Column("estimated", "estimated", "share"),
     Column("amount", "amount", "money"),
@@ -100,7 +100,7 @@ def _meter(bill: str) -> str:
 
 
 def _title(period: str, whole: Emitted, posted: pa.Table) -> str:
-    """`3 teams stand for 1,234.5 of 1,500.0 kg CO2e for 2026-10 (3,600.0 kWh, 416.7 g each on average); 12.0 % is idle, 30.0 % is estimated.`"""
+    """`3 teams stand for 1,234.5 of 1,500.0 kg CO2e for 2026-10 (3,600.0 kWh, 416.7 g each on average); 12.0 % for idle capacity, 30.0 % is estimated.`"""
     grams = posted.filter(pc.equal(posted["currency"], CARBON))
     owners = {team: amount for (team,), amount in grouped(grams, ("team",)).items() if side_of(team) == "owners"}
     cells, bill = whole.cells(total(whole.grams)), total(whole.grams)
@@ -110,5 +110,5 @@ def _title(period: str, whole: Emitted, posted: pa.Table) -> str:
     own, all_of_it = (hours(Fraction(amount) / KILO) for amount in (total(owners.values()), bill))
     return (
         f"{counted(len(owners), 'team')} stand{'s' if len(owners) == 1 else ''} for {own} of {all_of_it} kg CO2e for {period}{energy}; "
-        f"{percent(share_of(total(whole.idle), bill))} is idle, {percent(share_of(total(whole.estimated), bill))} is estimated."
+        f"{percent(share_of(total(whole.idle), bill))} for idle capacity, {percent(share_of(total(whole.estimated), bill))} is estimated."
     )

@@ -33,7 +33,7 @@ def coverage(record: Record) -> Report:
         parts = {side: percent(share_of(amount, bill)) for side, amount in sums.items()}
         sentences.append(
             f"{parts['owners']} of {of_bill(bill, currency)} for {record.period} has an owner ({shown(sums['owners'], currency)}); "
-            f"{parts['idle']} is idle, {parts['unallocated']} is unallocated."
+            f"{parts['idle']} stays with _idle, {parts['unallocated']} with _unallocated."
         )
     title = " ".join(sentences) or f"Nothing is posted for {record.period}."
     return Report("coverage", title, record.period, COLUMNS, tuple(sections), record.head, record.policies)

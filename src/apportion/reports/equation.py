@@ -1,4 +1,4 @@
-"""bill = owners + idle + unallocated + residual, per bill and currency. Currencies are never added."""
+"""bill = owners + _idle + _unallocated + _residual, per bill and currency. Currencies are never added."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 
 from apportion.errors import require_equal
-from apportion.reports.sums import SIDES, grouped, side_of, total
+from apportion.reports.sums import NAMES, SIDES, grouped, side_of, total
 from apportion.reports.words import add_up, digits
 
 
@@ -31,7 +31,9 @@ class Equation:
         """In minor units that add up as shown."""
         figures = add_up([self.owners, self.idle, self.unallocated, self.residual], self.currency)
         whole = digits(sum(figures, Decimal(0)))
-        parts = " + ".join(f"{side} {digits(figure)}" for side, figure in zip(SIDES, figures, strict=True))
+        parts = " + ".join(
+            f"{NAMES.get(side, side)} {digits(figure)}" for side, figure in zip(SIDES, figures, strict=True)
+        )
         return f"{self.bill or 'bills'} {whole} {self.currency} = {parts} {'✓' if self.holds else '✗'}"
 
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from apportion.model.currencies import is_money
 from apportion.model.rows import REASONS
+from apportion.reports.bridge import bridge_notes, bridges
 from apportion.reports.groups import DIMENSIONS, OWNERS, first_column, name_of, system_rank
 from apportion.reports.held import beside
 from apportion.reports.report import Cell, Column, Record, Report
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 
-def showback(record: Record, by: str = "team") -> Report:
+def showback(record: Record, by: str = "team", carried_by: Mapping[str, str] | None = None) -> Report:
+    """`carried_by` is who ends up with a system owner's balance: their statements come to more than the rows of teams say."""
     columns = _columns(by)
     sections = tuple(
         whole_below(section(currency, summed(posted), columns, _rows(posted, by)), columns, posted)
@@ -31,6 +33,7 @@ def showback(record: Record, by: str = "team") -> Report:
         sections,
         record.head,
         record.policies,
+        notes=bridge_notes(bridges(record.posted, carried_by or {})) if by == "team" else (),
         more={"by": by},
         beside=beside(record, by),
     )
@@ -73,7 +76,7 @@ def _beside(by: str, labels: Mapping[str, str]) -> dict[str, Cell]:
 
 
 def _title(record: Record) -> str:
-    """`8 teams owe 812,000.00 USD of the bill of 901,234.56 USD for 2026-10; 9.1 % is idle.`"""
+    """`8 teams owe 812,000.00 USD of the bill of 901,234.56 USD for 2026-10; 9.1 % stays with _idle.`"""
     sentences = []
     for currency, posted in by_currency(record.posted):
         sides = dict.fromkeys(("owners", "idle"), ZERO)
@@ -84,7 +87,7 @@ def _title(record: Record) -> str:
         bill = summed(posted)
         many = "s" if teams == 1 else ""
         owe = f"owe{many}" if is_money(currency) else f"stand{many} for"
-        idle = f"; {percent(share_of(sides['idle'], bill))} is idle" if sides["idle"] else ""
+        idle = f"; {percent(share_of(sides['idle'], bill))} stays with _idle" if sides["idle"] else ""
         sentences.append(
             f"{counted(teams, 'team')} {owe} {shown(sides['owners'], currency)} of {of_bill(bill, currency)} for {record.period}{idle}."
         )

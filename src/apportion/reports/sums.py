@@ -15,6 +15,7 @@ from apportion.model.rows import IDLE, REASONS, RESIDUAL, UNALLOCATED
 from apportion.reports.report import Cell, Column, Section
 
 KINDS = {IDLE: "idle", UNALLOCATED: "unallocated", RESIDUAL: "residual"}
+NAMES = {kind: owner for owner, kind in KINDS.items()}  # as people read a side: the system's owner by its name
 SIDES = ("owners", "idle", "unallocated", "residual")  # the right-hand side of the equation, in its order
 DAYS = "Days are rounded each by itself: they need not add up to the cent."
 SHARE_PLACES = Decimal("0.000001")

@@ -10,7 +10,19 @@ import pyarrow.compute as pc
 from apportion.model.currencies import is_money
 from apportion.reports.held import charges_in
 from apportion.reports.report import Cell, Column, Record, Report, Section
-from apportion.reports.sums import SIDES, ZERO, by_currency, grouped, less, section, side_of, summed, total, whole_below
+from apportion.reports.sums import (
+    NAMES,
+    SIDES,
+    ZERO,
+    by_currency,
+    grouped,
+    less,
+    section,
+    side_of,
+    summed,
+    total,
+    whole_below,
+)
 from apportion.reports.words import counted, shown
 
 STEPS = {"day": "day", "month": "period"}
@@ -19,7 +31,7 @@ STEPS = {"day": "day", "month": "period"}
 def trend(record: Record, by: str = "day", owner: str = "") -> Report:
     """Of all owners, or of one team."""
     posted = record.posted.filter(pc.equal(record.posted["team"], owner)) if owner else record.posted
-    sides = () if owner else tuple(Column(side, side, "money") for side in SIDES)
+    sides = () if owner else tuple(Column(side, NAMES.get(side, side), "money") for side in SIDES)
     columns = (
         Column(by, by),
         *sides,

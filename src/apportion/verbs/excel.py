@@ -18,7 +18,7 @@ from apportion.reports.flat import flat
 from apportion.reports.idle import idle
 from apportion.reports.report import Cell, Column, Record, Report
 from apportion.reports.showback import showback
-from apportion.reports.sums import SIDES, ZERO, less, section, share_of, total
+from apportion.reports.sums import NAMES, SIDES, ZERO, less, section, share_of, total
 from apportion.reports.words import shown
 from apportion.verbs.agreement import basis_of, policy_of_version
 from apportion.verbs.billed import billed
@@ -31,7 +31,7 @@ from apportion.verbs.steps import Step, silent
 
 ADDS_UP = (
     Column("bill", "bill"),
-    *(Column(side, side, "money") for side in SIDES),
+    *(Column(side, NAMES.get(side, side), "money") for side in SIDES),
     Column("amount", "posted", "money"),
     Column("total", "the bill", "money"),
     Column("difference", "difference", "money"),
@@ -109,7 +109,7 @@ def workbook(project: Project, period: Period, step: Step = silent) -> Workbook:
 
 
 def summary(teams: Report, sums: tuple[Equation, ...]) -> Sheet:
-    """The sentence, that owners + idle + unallocated + residual are each bill, and what each team owes."""
+    """The sentence, that owners + _idle + _unallocated + _residual are each bill, and what each team owes."""
     return Sheet(teams.title, (*adding_up(sums), *owing(teams)), notes=(DIGITS, f"ledger head {teams.head}"))
 
 
@@ -118,7 +118,11 @@ def adding_up(sums: tuple[Equation, ...]) -> Iterator[Table]:
         rows = [equation_row(one) for one in sums if one.currency == currency]
         made = section(currency, total(one.total for one in sums if one.currency == currency), ADDS_UP, rows)
         yield Table(
-            ADDS_UP, made.rows, made.totals, currency, f"Owners + idle + unallocated + residual = the bill, {currency}"
+            ADDS_UP,
+            made.rows,
+            made.totals,
+            currency,
+            f"Owners + _idle + _unallocated + _residual = the bill, {currency}",
         )
 
 

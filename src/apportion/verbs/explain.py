@@ -24,7 +24,7 @@ from apportion.verbs.agreement import basis_of, policy_of_version, short
 from apportion.verbs.asked import posted_month
 from apportion.verbs.corrections import corrected, corrected_since
 from apportion.verbs.explaining.amounts import added, amounts
-from apportion.verbs.explaining.beside import beside, now, parts_of
+from apportion.verbs.explaining.beside import beside, now, on_statement, parts_of
 from apportion.verbs.explaining.corrected import computed_by, is_computable, sums_charged, told
 from apportion.verbs.explaining.corrected import sums as row_sums
 from apportion.verbs.explaining.jobs import job_charges, job_nodes, owner_text, refuse_tampered_charges
@@ -221,7 +221,8 @@ def with_changes(project: Project, target: Target, found: Explanation, means: Me
     booked = beside(found.period, own, [by for _, by in here], parts)
     later = now(found.period, own, [by for _, by in since], parts)
     nodes = (*transfer_nodes(parts, found.period), *(node for node, _ in (*here, *since)))
-    return replace(found, title=found.title + booked + later, steps=(*found.steps, *nodes))
+    title = found.title + booked + later + on_statement(project, target, found.period)
+    return replace(found, title=title, steps=(*found.steps, *nodes))
 
 
 def explain_corrections(project: Project, what: str, booked: Sequence[Corrected], means: Means) -> Explanation:
@@ -263,7 +264,8 @@ def explain_nodes(
         kind=target.kind,
         name=target.name,
         title=f"Corrections of {months or 'closed months'}, booked in {period}, come to {amounts(sums)} for {called(target)}."
-        + beside(str(period), sums, [], parts),
+        + beside(str(period), sums, [], parts)
+        + on_statement(project, target, str(period)),
         policy=short(policy),
         head=project.books.head(),
         figures=tuple(Figure(currency, plain(amount), amount, amount, amount) for currency, amount in sums.items()),

@@ -80,8 +80,9 @@ def report_from(
         made = report_corrections(label(months), booked, project.books.head(), where=filters, **options)
     else:
         record = only(read(project, months, until_s), filters, name)
-        own = (carriers(project, agreed, months[-1]),) if name == "idle" else ()
-        made = REPORTS[name](record, *own, **options)
+        whole = name == "showback" and len(months) == 1 and not filters
+        own = {"carried_by": carriers(project, agreed, months[-1])} if name == "idle" or whole else {}
+        made = REPORTS[name](record, **own, **options)
     if made.columns[0].name == "day":
         made = replace(made, notes=(*made.notes, DAYS))
         made = marked(made, {day for month in months for day in incomplete_days(project, month, until_s)})

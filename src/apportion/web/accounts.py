@@ -118,8 +118,8 @@ def strip(mine: Owned, made: Account, explained: str, more: Sequence[Figure] = (
         note = f"{percent(share_of(made.waste, made.owed))} paid for holding without use"
         items.append(Figure("waste", shown(made.waste, made.currency), mine.ask.link("/idle", where=mine.where), note))
     if made.idle:
-        note = f"{shown(made.idle, made.currency)} for idle capacity"
-        items.append(Figure("idle share", percent(made.idle_share), mine.ledger("reason=idle"), note))
+        note = f"{shown(made.idle, made.currency)} paid for idle capacity"
+        items.append(Figure("idle cost share", percent(made.idle_share), mine.ledger("reason=idle"), note))
     return Figures((*items, *more))
 
 

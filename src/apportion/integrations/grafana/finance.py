@@ -31,7 +31,7 @@ MONTH = Row(
             "What is left to the system's own owners?",
             chosen("SELECT sum(amount) AS amount FROM apportion_amounts WHERE CHOSEN AND owner_kind <> 'team'"),
             MONEY,
-            "Idle, unallocated, and what rounding left.",
+            "_idle, _unallocated, and what rounding left.",
             6,
         ),
         table(
@@ -66,7 +66,7 @@ OWED = Row(
                 " WHERE currency = '${currency}' GROUP BY month, reason ORDER BY month"
             ),
             MONEY,
-            "Usage, idle, overhead, credits and adjustments.",
+            "Usage, idle cost, overhead, credits and adjustments.",
         ),
         table(
             "Who owes what in $period?",

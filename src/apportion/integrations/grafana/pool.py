@@ -38,7 +38,7 @@ PRICE = Row(
                 "What did it come to in the newest posted month?",
                 now(f'max by (pool, period) (apportion_pool_month_price{{{OWN}, state="posted", per="GPU-hour"}})'),
                 MONEY,
-                "On average, used and idle as the method counts them.",
+                "On average, over the units that the method counts.",
                 6,
             ),
             "{{pool}} {{period}}",
@@ -47,7 +47,7 @@ PRICE = Row(
         judged(
             of_month(
                 stat(
-                    "How much of its money paid for idle?",
+                    "How much of its money paid for idle capacity?",
                     now(f'sum by (period) (apportion_idle_cost{{{OWN}, state="$state"}}) / sum by (period) ({COST})'),
                     SHARE,
                     width=6,
@@ -85,13 +85,13 @@ CAPACITY = Row(
                 "What became of its GPU-hours in the newest posted month?",
                 now(f"sum by (part) ({HOURS}) / 3600", "{{part}}"),
                 GPU_HOURS,
-                "Used; held with unmeasured use; held without use; held by nobody, which is idle and down.",
+                "Used; held with unmeasured use; held without use; held by nobody: unsold, reserved or down.",
                 12,
             ),
             overrides=coloured(),
         ),
         bars(
-            "What did stand idle cost, and why?",
+            "What did idle capacity cost, and why?",
             now(f'sum by (cause) (apportion_idle_cost{{{OWN}, state="$state"}})', "{{cause}}"),
             MONEY,
             "Unsold: held by nobody. Reserved and held: paid for without use. Down: broken.",

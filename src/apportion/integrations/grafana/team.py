@@ -59,7 +59,7 @@ FIRST = Row(
             stacked=True,
         ),
         bars(
-            "How much of it is idle capacity, and why?",
+            "How much of it paid for idle capacity, and why?",
             now(f'sum by (pool, cause) (apportion_idle_cost{{{OWN}, state="$state"}})', "{{pool}}: {{cause}}"),
             MONEY,
             "Capacity that it reserved or held without use, or that a rule gave to it.",

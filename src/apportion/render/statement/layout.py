@@ -46,7 +46,12 @@ def page_of(statement: Statement) -> Page:
         figure=words.figure(statement.owed, statement.digits),
         currency=legible(statement.currency),
         against=against(statement),
-        sentences=(words.sentence(statement), *words.booking(statement), *preview.told(statement)),
+        sentences=(
+            words.sentence(statement),
+            *words.carries(statement),
+            *words.booking(statement),
+            *preview.told(statement),
+        ),
         facts=facts(statement),
         sections=tuple(section for several in found for section in several),
         footer=(("Ledger head", legible(statement.head)), ("Policy", legible(statement.policy)), *footer(statement)),

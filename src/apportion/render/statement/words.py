@@ -7,6 +7,8 @@ from fractions import Fraction
 
 from apportion.model.currencies import CARBON, ENERGY
 from apportion.render.figures import legible
+from apportion.reports.bridge import bridge
+from apportion.reports.statement.build import OF_SYSTEM
 from apportion.reports.statement.shape import Change, Statement, money
 from apportion.reports.words import hours as of_hours
 
@@ -176,6 +178,17 @@ def booking(statement: Statement) -> tuple[str, ...]:
             f"For cost that is only shown to its owners, {more} is carried as well: {whole} {is_} booked in all."
         )
     return tuple(said)
+
+
+def carries(statement: Statement) -> tuple[str, ...]:
+    """What of it is the owner's own and what is carried for the system's owners, as every face says it; what was issued stays as it was."""
+    carried = {
+        owner: line.amount for owner, name in OF_SYSTEM.items() for line in statement.summary if line.name == name
+    }
+    own = statement.owed - sum(carried.values())
+    parts = {owner: money(amount, statement.digits) for owner, amount in carried.items()}
+    text = bridge(money(own, statement.digits), parts, statement.currency) if statement.is_draft else ""
+    return (f"{text}.",) if text else ()
 
 
 def sentence(statement: Statement) -> str:

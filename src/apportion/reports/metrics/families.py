@@ -24,12 +24,12 @@ COMPLETE = Family(
 )
 IDLE = Family(
     "apportion_idle_cost",
-    "What of a month's cost paid for idle capacity, by who it was posted to, pool and cause.",
+    "Idle cost: what of a month's cost paid for idle capacity, by who it was posted to, pool and cause.",
     ("period", "state", "team", "pool", "cause", "currency"),
 )
 COVERAGE = Family(
     "apportion_coverage_ratio",
-    "Which part of a month's bills has an owner (side owners), stood idle, is unallocated or is left by rounding.",
+    "Which part of a month's bills has an owner (side owners), stays with _idle (side idle), is unallocated or is left by rounding.",
     ("period", "state", "side", "currency"),
     unit="ratio",
     whole=True,
@@ -47,7 +47,7 @@ MONTH_PRICE = Family(
 CAPACITY = Family(
     "apportion_pool_capacity_seconds",
     "What became of a pool's capacity in the newest posted month, in seconds times units (3600 of GPU are a GPU-hour): "
-    "used, unmeasured, held (without use), unheld (idle and down).",
+    "used, unmeasured, held (without use), unheld (unsold, reserved or down).",
     ("period", "pool", "unit", "part"),
     unit="seconds",
 )

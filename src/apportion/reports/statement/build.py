@@ -36,7 +36,7 @@ ON_TOP = "; a cap bounds own charges, this comes on top"
 SUMMARY = {
     "usage": "use",
     "burst": "use above what is reserved",
-    "idle": "held or reserved without use",
+    "idle": "idle cost",
     "overhead": "overhead",
     "credit": "credits",
     "adjustment": "adjustments",

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from apportion.reports.bridge import bridges
 from apportion.verbs.explaining.amounts import Sums, added, amounts
 from apportion.verbs.explaining.target import Target
 from apportion.verbs.explaining.transfers import DecidedPart, sums_decided, transfer_parts
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
+from apportion.verbs.report import carriers, policies_posted
 
 
 def parts_of(project: Project, target: Target, period: str) -> list[DecidedPart]:
@@ -31,3 +33,12 @@ def now(period: str, own: Sums, corrections: Sequence[Sums], parts: Sequence[Dec
         return ""
     decided = sums_decided(part for part in parts if part.run.period == period and part.run.about in ("", period))
     return f" Corrected since by {amounts(added(later))}: {amounts(added([own, *decided, *later]))} now."
+
+
+def on_statement(project: Project, target: Target, period: str) -> str:
+    """What a team's statement comes to beside what it owes, where it carries something for the system's owners."""
+    if target.kind != "team":
+        return ""
+    month = as_period(period)
+    found = bridges(project.books.posted(period), carriers(project, policies_posted(project, [month]), month))
+    return "".join(f" Its statement: {text}." for (team, _), text in found.items() if team == target.name)

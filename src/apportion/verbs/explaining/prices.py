@@ -127,7 +127,7 @@ def currency_nodes(computed: Computed, result: PoolResult, currency: str, span: 
         parts = ", ".join(f"{cause} {measure.amount(idle[cause])}" for cause in idle if idle[cause])
         found.append(
             Node(
-                f"of these {measure.amount(demand)} were used; idle: {parts}",
+                f"of these {measure.amount(demand)} were used; idle hours: {parts}",
                 {cause: str(value) for cause, value in idle.items()},
             )
         )

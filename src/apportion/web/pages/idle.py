@@ -57,7 +57,7 @@ def figures(ask: Ask, made: Report, held: Report) -> Figures:
     """Idle by its cause, and what holding without use cost."""
     items: list[Figure] = []
     for place, section in enumerate(made.sections):
-        items.append(Figure("idle", shown(section.bill, section.currency), ask.ledger("reason=idle")))
+        items.append(Figure("idle cost", shown(section.bill, section.currency), ask.ledger("reason=idle")))
         sums: dict[str, list[Decimal]] = defaultdict(list)
         for row in records(made, place):
             if isinstance(row["amount"], Decimal):
@@ -128,11 +128,9 @@ def heat_map(sums: dict[str, Decimal], currency: str, lead: str) -> Chart:
         {"day": hour[:3], "hour": hour[4:], "amount": number(sums[hour]), "shown": shown(sums[hour], currency)}
         for hour in order
     ]
-    columns = (Column("hour", "hour of the week"), Column("amount", "idle", "money"))
+    columns = (Column("hour", "hour of the week"), Column("amount", "idle cost", "money"))
     table = Table(columns, tuple((hour, sums[hour]) for hour in order), (None, total(sums.values())), currency, TIMES)
-    says = (
-        f"What stood idle in {currency}, at the price of its hour, by hour and day of the week: the more the stronger."
-    )
+    says = f"Idle cost in {currency}, at the price of its hour, by hour and day of the week: the more the stronger."
     return Chart(TIMES, says, heat(values, WEEK, currency), Rows(table, lead=lead))
 
 

@@ -196,7 +196,7 @@ def week(ask: Ask, name: str) -> list[Block]:
         if isinstance(amount := row["unsold"], Decimal)
     ]
     table = Table(
-        (Column("hour", "hour of the week"), Column("unsold", f"idle {unit}-hours", "quantity")),
+        (Column("hour", "hour of the week"), Column("unsold", f"unsold {unit}-hours", "quantity")),
         tuple((row["hour"], row["unsold"]) for row in rows),
         heading=TIMES,
     )

@@ -24,7 +24,7 @@ from apportion.web.viewer import Deed
 STEPS = {
     "used": "use",
     "unused": "held, not used",
-    "idle": "share of idle",
+    "idle": "share of idle cost",
     "overhead": "overhead",
     "credits": "credits",
     "adjustments": "adjustments",
@@ -87,7 +87,7 @@ def parts(line: JobLine, why: str) -> Chart:
     drawn = [(name, number(amount), shown(amount, line.currency)) for name, amount in (*steps, ("cost", line.owed))]
     columns = (Column("part", "part"), Column("amount", "amount", "money"))
     table = Table(columns, tuple(steps), (None, line.owed), line.currency)
-    says = f"How {shown(line.owed, line.currency)} comes about: its own use, its share of idle and overhead, less what others paid."
+    says = f"How {shown(line.owed, line.currency)} comes about: its own use, its share of idle cost and overhead, less what others paid."
     spec = waterfall(drawn, (0, len(drawn) - 1), line.currency, [STEPS["idle"]])
     return Chart("Why this much", says, spec, Rows(table, lead=why))
 

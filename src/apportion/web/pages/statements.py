@@ -36,6 +36,7 @@ from apportion.web.viewer import Deed
 MONTHS = 12
 UNDER_TEAM = ("project", "user")
 SAID = ("project", "user", "component", "pool", "bill")  # parts that the ledger can be filtered by
+EARLIER = {"held or reserved without use": "idle"}  # what statements said before
 KINDS = {"pdf": "application/pdf", "html": "text/html", "csv": "text/csv", "json": "application/json", "md": "text/markdown"}  # fmt: skip
 
 
@@ -248,7 +249,7 @@ def ledger_links(ask: Ask, made: Statement, title: str, count: int) -> list[str]
     """Each line's postings. Closed months are in whole minor units, and each line is the rounded sum of these."""
     by = title.removeprefix("By ")
     if title == "Summary":
-        reasons = {text: reason for reason, text in SUMMARY.items()}
+        reasons = {text: reason for reason, text in SUMMARY.items()} | EARLIER
         filters = [f"reason={reasons[line.name]}" if line.name in reasons else "" for line in made.summary]
     elif by in SAID:
         lines = next((part.lines for part in made.parts if part.by == by), ())

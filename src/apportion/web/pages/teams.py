@@ -1,5 +1,6 @@
 """`/teams` and `/teams/{team}`: am I on budget, and what moved?"""
 
+from collections.abc import Mapping
 from decimal import Decimal
 
 from apportion.errors import ProjectError
@@ -7,6 +8,7 @@ from apportion.model.rows import SYSTEM_OWNERS
 from apportion.render.chart import colours, number, waterfall
 from apportion.render.sheet import Table, report_sheet
 from apportion.reports.account import Account, standings
+from apportion.reports.bridge import bridge_notes, bridges
 from apportion.reports.budgets import Spending
 from apportion.reports.report import Column, Report
 from apportion.reports.statement.shape import DRIVERS, money
@@ -14,6 +16,7 @@ from apportion.reports.words import percent, rounded, shown
 from apportion.verbs.asked import today_of
 from apportion.verbs.budget import budgets
 from apportion.verbs.moved import Moved, teams_moved
+from apportion.verbs.report import carriers, policies_posted
 from apportion.web.accounts import (
     Owned,
     Step,
@@ -42,7 +45,7 @@ MOVED = {
     "price": "price of a unit",
     "mix": "mix: other hours and classes",
     "direct": "own bills",
-    "idle": "idle",
+    "idle": "idle cost",
     "policy": "policy",
     "overhead": "overhead",
     "adjustments": "credits, adjustments",
@@ -64,7 +67,18 @@ def teams(ask: Ask) -> Page:
         links = tuple(Link(team, ask.link(at("/teams", team), where=None)) for team in silent)
         blocks.append(Prose((f"Nothing is posted for them in {month}:",), "Teams that owe nothing", links=links))
     command = f"apportion report showback --by team --period {ask.period}"
-    return Page("teams", made.title, tuple(blocks), command, notes=sheet.notes, about={"period": str(month)})
+    carried = {key: text for key, text in bridges_of(ask).items() if ask.viewer.sees(key[0])}
+    notes = (*sheet.notes, *bridge_notes(carried))
+    return Page("teams", made.title, tuple(blocks), command, notes=notes, about={"period": str(month)})
+
+
+def bridges_of(ask: Ask) -> Mapping[tuple[str, str], str]:
+    """What teams carry beside what they owe, of what nobody narrowed down."""
+    if ask.query.get("where"):
+        return {}
+    months, until = [ask.month], ask.until_s
+    agreed = policies_posted(ask.project, months, until)
+    return bridges(ask.desk.record(ask.project, months, until).posted, carriers(ask.project, agreed, ask.month))
 
 
 def owing(made: Report) -> set[str]:
@@ -192,15 +206,8 @@ def statement_figures(ask: Ask, made: Account, said: Moved | None) -> list[Figur
     if said is None or money(said.owed, said.digits) == rounded(made.owed, made.currency):
         return []
     amount = money(said.owed, said.digits)
-    href = statement_link(ask, said.owner)
-    return [
-        Figure(
-            "on its statement",
-            shown(amount, said.currency),
-            href,
-            "as it is billed: with what it carries for others, rounded together with all statements",
-        )
-    ]
+    note = bridges_of(ask).get((said.owner, said.currency), "as it is billed: rounded together with all statements")
+    return [Figure("on its statement", shown(amount, said.currency), statement_link(ask, said.owner), note)]
 
 
 def statement_link(ask: Ask, owner: str) -> str:
