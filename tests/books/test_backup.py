@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from apportion.books.open import Books
+from apportion.books.open import Books, copy_books
 from apportion.errors import BooksError
+from tests.books import versions
 from tests.books.conftest import Place
 from tests.books.rows import delivery, gpu_hours, jobs, run
 
@@ -45,6 +46,26 @@ def test_a_restored_copy_goes_on_by_itself(
     assert copy.verify() == []
     assert full.inputs() == before
     assert full.verify() == []
+
+
+@pytest.mark.parametrize("number", sorted(int(file.parent.name) for file in versions.VERSIONS.glob("*/books.tar.gz")))
+def test_books_of_an_earlier_schema_are_copied_as_the_version_that_made_them_would(
+    number: int, place: Place, place_of: Callable[[str], Place], tmp_path: Path
+) -> None:
+    """And stay as they are: a copy before an upgrade upgrades nothing."""
+    original = versions.VERSIONS / str(number) / "books.tar.gz"
+    versions.make_books(place.url, Path(place.warehouse), number, original)
+    for file in (tmp_path / "first.tar", tmp_path / "second.tar"):
+        head = copy_books(place.url, place.warehouse, file)
+        assert versions.members(file) == versions.members(original)
+    restored = place_of(place.kind).restore(tmp_path / "second.tar")
+    assert restored.verify(head) == []
+
+
+def test_there_is_no_copy_of_no_books(place: Place, tmp_path: Path) -> None:
+    with pytest.raises(BooksError, match="no-books"):
+        copy_books(place.url, place.warehouse, tmp_path / "copy.tar")
+    assert list(tmp_path.glob("copy*")) == []
 
 
 def test_nothing_is_overwritten(full: Books, full_place: Place, tmp_path: Path) -> None:

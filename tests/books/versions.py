@@ -119,6 +119,12 @@ def make_books(url: str, warehouse: Path, number: int, copy: Path) -> None:
     engine.dispose()
 
 
+def members(copy: Path) -> dict[str, bytes]:
+    """All that is in a copy."""
+    with tarfile.open(copy) as archive:
+        return {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr] # all are plain files
+
+
 def put_rows(connection: Connection, name: str, rows: list[dict[str, Any]]) -> None:
     table = next(table for table in all_tables() if table.name == name)
     binary = {column.name for column in table.columns if isinstance(column.type, LargeBinary)}

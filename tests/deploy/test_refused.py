@@ -52,6 +52,19 @@ REFUSED = {
     "no cluster's name": ("agent", ["agent.cluster="], "agent.cluster is empty"),
     "no spool": ("agent", ["agent.spool.hostPath="], "agent.spool needs one of two"),
     "two spools": ("agent", ["agent.spool.existingClaim=spool"], "agent.spool needs one of two"),
+    "copies nowhere": ("embedded", ["backup.enabled=true"], "backup.existingClaim is empty: name the claim"),
+    "a restore from nowhere": ("restore", ["backup.existingClaim="], "backup.existingClaim is empty"),
+    "copies beside the books": ("copies", ["backup.existingClaim=prod-apportion"], "which the books lie on, so that both would be lost together"),
+    "copies on the claim of the books": (
+        "copies",
+        ["books.volume.existingClaim=copies"],
+        "backup.existingClaim is copies, which the books lie on",
+    ),
+    "no copies kept": ("copies", ["backup.keep=0"], "backup.keep: Must be greater than or equal to 1"),
+    "a restore from elsewhere": ("restore", ["backup.restore=../books.tar.gz"], "backup.restore: Does not match pattern"),
+    "a restore under a server": ("restore", ["server.enabled=true"], "the server and sync would make books first"),
+    "a restore beside sync": ("restore", ["sync.enabled=true"], "set server.enabled=false and sync.enabled=false until it is done"),
+    "a volume for one pod": ("copies", ["books.volume.accessMode=ReadWriteOncePod"], "the server keeps them from sync and backup"),
     "a section of the chart's": ("embedded", ["settings=[books]\nurl = 1"], "settings has [books], which the chart writes"),
     "a table of the chart's": ("embedded", ["settings=[retention]\n [web.groups]"], "settings has [web], which the chart writes"),
 }  # fmt: skip
@@ -106,8 +119,8 @@ def test_the_values_of_the_page_are_taken_and_let_everybody_through(tmp_path: Pa
     asked_for = {int(port) for port in re.findall(r"url = \"http://[^\"]+:(\d+)", page["sources.toml"])}
     assert asked_for == {6820}
     assert asked_for <= {port["port"] for rule in rules for port in rule["ports"]}
-    for kind in ("Deployment", "CronJob"):
-        spec = pod_of(one(things, kind))["spec"]  # type: ignore[index]
+    for kind, ending in (("Deployment", ""), ("CronJob", "-sync"), ("CronJob", "-backup"), ("Job", "")):
+        spec = pod_of(one(things, kind, ending))["spec"]  # type: ignore[index]
         mounts = {mount["mountPath"] for mount in spec["containers"][0]["volumeMounts"]}
         assert "/certificates" in mounts
     (spread,) = pod_of(one(things, "Deployment"))["spec"]["topologySpreadConstraints"]  # type: ignore[index]

@@ -2,6 +2,8 @@
 
 The record goes in as one line of JSON per row, read in one transaction; the warehouse as the files that this record names. So a
 copy from SQLite can be restored into PostgreSQL and the other way round, and both have the same head.
+
+Books of an earlier schema are copied with the tables and columns that they have, so that a new version can copy them before it changes them.
 """
 
 import base64
@@ -16,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pyiceberg.catalog.sql import IcebergTables, SqlCatalogBaseTable
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Column, Connection, Table, inspect, select
 
 from apportion.books import record
 from apportion.books.catalog import Evidence
@@ -39,17 +41,19 @@ def all_tables() -> list[Table]:
     return [*lasting, *SqlCatalogBaseTable.metadata.sorted_tables]
 
 
-def backup(evidence: Evidence, locks: Locks, path: Path) -> None:
-    """Whole or not at all: written beside its place, synced, then given its name."""
+def backup(evidence: Evidence, locks: Locks, path: Path) -> str:
+    """Whole or not at all: written beside its place, synced, then given its name. Returns the head of what was copied."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     scratch = Path(name)
     try:
         with os.fdopen(handle, "wb") as file, locks.hold(["gc"]), reading(evidence.engine) as connection:
+            head = read_head(connection)
             write_archive(file, path.suffix in (".gz", ".tgz"), connection, evidence)
             file.flush()
             os.fsync(file.fileno())
         scratch.replace(path)
         sync_folder(path.parent.absolute())
+        return head
     finally:
         scratch.unlink(missing_ok=True)
 
@@ -63,14 +67,24 @@ def write_archive(file: IO[bytes], packed: bool, connection: Connection, evidenc
 
 
 def add_rows(archive: tarfile.TarFile, connection: Connection, evidence: Evidence) -> Iterator[tuple[str, str]]:
-    for table in all_tables():
+    for table, columns in stored_tables(connection):
         name, whole = f"{ROWS}{table.name}.jsonl", hashlib.sha256()
         with tempfile.TemporaryFile() as file:
-            for line in dump(connection, table, evidence):
+            for line in dump(connection, table, columns, evidence):
                 file.write(line)
                 whole.update(line)
             add(archive, name, file, file.tell())
         yield name, whole.hexdigest()
+
+
+def stored_tables(connection: Connection) -> Iterator[tuple[Table, list[Column[Any]]]]:
+    """The tables and columns that are there; books of an earlier schema lack some."""
+    look = inspect(connection)
+    there = set(look.get_table_names())
+    for table in all_tables():
+        if table.name in there:
+            names = {column["name"] for column in look.get_columns(table.name)}
+            yield table, [column for column in table.columns if column.name in names]
 
 
 def add_files(archive: tarfile.TarFile, connection: Connection, evidence: Evidence) -> Iterator[tuple[str, str]]:
@@ -92,10 +106,10 @@ def add(archive: tarfile.TarFile, name: str, file: Any, size: int) -> None:
     archive.addfile(member, file)
 
 
-def dump(connection: Connection, table: Table, evidence: Evidence) -> Iterator[bytes]:
+def dump(connection: Connection, table: Table, columns: list[Column[Any]], evidence: Evidence) -> Iterator[bytes]:
     """A table's rows in the order of their keys. Iceberg's pointer goes out as published, whatever a writer is doing just now."""
     names = {row.table: f"{evidence.logical}/{row.metadata}" for row in connection.execute(select(record.published))}
-    query = select(table).order_by(*table.primary_key.columns).execution_options(yield_per=10_000)
+    query = select(*columns).order_by(*table.primary_key.columns).execution_options(yield_per=10_000)
     with connection.execute(query) as rows:
         for row in rows.mappings():
             values = {name: plainly(value) for name, value in row.items()} | LEFT_OUT.get(table.name, {})

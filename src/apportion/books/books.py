@@ -351,10 +351,10 @@ class Books:
         with spoken():
             return verify(self.evidence, self.names, head)
 
-    def backup(self, path: str | Path) -> None:
-        """One .tar file, or .tar.gz; `restore` makes books of it."""
+    def backup(self, path: str | Path) -> str:
+        """One .tar file, or .tar.gz; `restore` makes books of it. Returns the head of the copy."""
         with spoken():
-            backup(self.evidence, self.locks, Path(path))
+            return backup(self.evidence, self.locks, Path(path))
 
     def gc(self, older_than_s: int) -> list[str]:
         """Removes files older than this that nothing names, and returns them."""

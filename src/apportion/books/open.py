@@ -11,6 +11,7 @@ from sqlalchemy import Engine, insert, inspect, select
 
 from apportion.books import record
 from apportion.books.audit import note
+from apportion.books.backup import backup
 from apportion.books.books import Books
 from apportion.books.catalog import Evidence
 from apportion.books.database import BUSY_S, connect, reading, sqlite_file, writing
@@ -36,7 +37,7 @@ from apportion.books.tables import EVIDENCE
 from apportion.errors import BooksError
 
 __all__ = [
-    "Books", "Damage", "Posted", "Receipt", "Run", "StoredPlan", "StoredPolicy", "StoredRun", "TableVersion", "open_books", "restore",
+    "Books", "Damage", "Posted", "Receipt", "Run", "StoredPlan", "StoredPolicy", "StoredRun", "TableVersion", "copy_books", "open_books", "restore",
 ]  # fmt: skip
 
 
@@ -52,6 +53,16 @@ def open_books(url: str, warehouse: str, *, create: bool = False, key: bytes = b
         evidence = Evidence(engine, written_under(engine, url), place)
         evolve(evidence, locks)
         return Books(evidence, locks, Names(key))
+
+
+def copy_books(url: str, warehouse: str, path: Path) -> str:
+    """Write the books into one file, in the schema that they have, and change nothing in them. Returns their head."""
+    with spoken(), reaching(url) as engine:
+        place = absolute(warehouse)
+        evidence = Evidence(engine, written_under(engine, url), place)
+        head = backup(evidence, Locks(engine, lock_folder(engine, place)), path)
+        engine.dispose()
+        return head
 
 
 def restore(path: str | Path, url: str, warehouse: str, *, key: bytes = b"") -> Books:

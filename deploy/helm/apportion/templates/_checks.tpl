@@ -33,6 +33,7 @@
 {{- end -}}
 {{- end -}}
 {{- include "apportion.checks.web" . -}}
+{{- include "apportion.checks.backup" . -}}
 {{- if .Values.agent.enabled -}}
 {{- if not .Values.agent.cluster -}}
 {{- fail "agent.cluster is empty: name this cluster as your other sources do" -}}
@@ -40,6 +41,27 @@
 {{- if eq (empty .Values.agent.spool.existingClaim) (empty .Values.agent.spool.hostPath) -}}
 {{- fail "agent.spool needs one of two: existingClaim (ReadWriteMany, which sync reads at /spool), or hostPath (a folder of each node that you collect)" -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "apportion.checks.backup" -}}
+{{- $backup := .Values.backup -}}
+{{- $volume := .Values.books.volume -}}
+{{- if or $backup.enabled $backup.restore -}}
+{{- if not $backup.existingClaim -}}
+{{- fail "backup.existingClaim is empty: name the claim that the copies of the books lie on" -}}
+{{- end -}}
+{{- if and (include "apportion.isLocal" .) (eq $backup.existingClaim (default (include "apportion.fullname" .) $volume.existingClaim)) -}}
+{{- fail (printf "backup.existingClaim is %s, which the books lie on, so that both would be lost together: name another claim" $backup.existingClaim) -}}
+{{- end -}}
+{{- end -}}
+{{- if $backup.restore -}}
+{{- if or .Values.server.enabled .Values.sync.enabled -}}
+{{- fail "backup.restore fills empty books, and the server and sync would make books first: set server.enabled=false and sync.enabled=false until it is done" -}}
+{{- end -}}
+{{- end -}}
+{{- if and (include "apportion.isLocal" .) (eq $volume.accessMode "ReadWriteOncePod") .Values.server.enabled (or .Values.sync.enabled $backup.enabled) -}}
+{{- fail "books.volume.accessMode=ReadWriteOncePod lets one pod have the books, and the server keeps them from sync and backup: set ReadWriteOnce" -}}
 {{- end -}}
 {{- end -}}
 

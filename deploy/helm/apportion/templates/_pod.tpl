@@ -29,6 +29,22 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end -}}
 
+{{/* Where a pod that opens the books may run. Given: (list $ the values of its component). */}}
+{{- define "apportion.affinity" -}}
+{{- $root := index . 0 -}}
+{{- $own := (index . 1).affinity -}}
+{{- if $own }}
+affinity: {{- toYaml $own | nindent 2 }}
+{{- else if and (include "apportion.isAlone" $root) $root.Values.server.enabled }}
+affinity: # the volume is mounted by one node, the server's
+  podAffinity:
+    requiredDuringSchedulingIgnoredDuringExecution:
+      - topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchLabels: {{- include "apportion.selector" (list $root "server") | nindent 12 }}
+{{- end }}
+{{- end -}}
+
 {{- define "apportion.pull" -}}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}

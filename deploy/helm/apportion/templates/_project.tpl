@@ -77,7 +77,8 @@ groups_header = {{ toJson $web.proxy.groupsHeader }}
 {{- if not (and $books.postgresql.url (or $books.warehouse.url (eq $books.volume.accessMode "ReadWriteMany"))) }}true{{ end -}}
 {{- end -}}
 
-{{- define "apportion.env" -}}
+{{/* What reaches the books. */}}
+{{- define "apportion.env.books" -}}
 - {name: APPORTION_PROJECT, value: /project}
 - {name: HOME, value: /tmp}
 - {name: TMPDIR, value: /tmp}
@@ -103,27 +104,39 @@ groups_header = {{ toJson $web.proxy.groupsHeader }}
 - {name: AWS_ENDPOINT_URL_S3, value: {{ . | quote }}}
 {{- end }}
 {{- end }}
-{{- range .Values.secrets }}
-- name: {{ .env }}
-  valueFrom: {secretKeyRef: {name: {{ .secret }}, key: {{ .key }}}}
-{{- end }}
 {{- range $name, $value := .Values.env }}
 - {name: {{ $name }}, value: {{ $value | quote }}}
 {{- end }}
 {{- end -}}
 
+{{- define "apportion.env" -}}
+{{ include "apportion.env.books" . }}
+{{- range .Values.secrets }}
+- name: {{ .env }}
+  valueFrom: {secretKeyRef: {name: {{ .secret }}, key: {{ .key }}}}
+{{- end }}
+{{- end -}}
+
 {{/* The project's folder is a volume; its two files are laid over it from the ConfigMap. */}}
-{{- define "apportion.mounts" -}}
+{{- define "apportion.mounts.books" -}}
 - {name: project, mountPath: /project}
 - {name: config, mountPath: /project/apportion.toml, subPath: apportion.toml, readOnly: true}
 - {name: config, mountPath: /project/policy.yaml, subPath: policy.yaml, readOnly: true}
 - {name: tmp, mountPath: /tmp}
-{{- if .Values.books.names.existingSecret }}
-- {name: names, mountPath: /keys, readOnly: true}
-{{- end }}
 {{- if .Values.certificates.existingSecret }}
 - {name: certificates, mountPath: /certificates, readOnly: true}
 {{- end }}
+{{- end -}}
+
+{{- define "apportion.mounts.names" -}}
+{{- if .Values.books.names.existingSecret }}
+- {name: names, mountPath: /keys, readOnly: true}
+{{- end }}
+{{- end -}}
+
+{{- define "apportion.mounts" -}}
+{{ include "apportion.mounts.books" . }}
+{{- include "apportion.mounts.names" . }}
 {{- if and .Values.agent.enabled .Values.agent.spool.existingClaim }}
 - {name: spool, mountPath: /spool, readOnly: true}
 {{- end }}
@@ -132,7 +145,7 @@ groups_header = {{ toJson $web.proxy.groupsHeader }}
 {{- end }}
 {{- end -}}
 
-{{- define "apportion.volumes" -}}
+{{- define "apportion.volumes.books" -}}
 - name: project
 {{- if include "apportion.isLocal" . }}
   persistentVolumeClaim: {claimName: {{ default (include "apportion.fullname" .) .Values.books.volume.existingClaim }}}
@@ -143,16 +156,24 @@ groups_header = {{ toJson $web.proxy.groupsHeader }}
   configMap: {name: {{ include "apportion.fullname" . }}}
 - name: tmp
   emptyDir: {sizeLimit: {{ .Values.scratch.size }}}
+{{- with .Values.certificates.existingSecret }}
+- name: certificates
+  secret: {secretName: {{ . }}, defaultMode: 0440}
+{{- end }}
+{{- end -}}
+
+{{- define "apportion.volumes.names" -}}
 {{- with .Values.books.names }}
 {{- if .existingSecret }}
 - name: names
   secret: {secretName: {{ .existingSecret }}, defaultMode: 0440, items: [{key: {{ .key }}, path: names.key}]}
 {{- end }}
 {{- end }}
-{{- with .Values.certificates.existingSecret }}
-- name: certificates
-  secret: {secretName: {{ . }}, defaultMode: 0440}
-{{- end }}
+{{- end -}}
+
+{{- define "apportion.volumes" -}}
+{{ include "apportion.volumes.books" . }}
+{{- include "apportion.volumes.names" . }}
 {{- if and .Values.agent.enabled .Values.agent.spool.existingClaim }}
 - name: spool
   persistentVolumeClaim: {claimName: {{ .Values.agent.spool.existingClaim }}, readOnly: true}
