@@ -197,6 +197,7 @@ def test_what_cannot_be_told_does_not_hide_the_rest(small: Project) -> None:
         pools=broken,  # type: ignore[arg-type]
         prices=broken,  # type: ignore[arg-type]
         quotas=lambda: (),
+        ends=lambda _: None,
         sees=lambda _: True,
         whole=False,
     )

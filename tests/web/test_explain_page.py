@@ -37,7 +37,7 @@ def test_the_page_says_what_the_verb_says(clients: Clients, small: Project, what
 
 def test_sentences_go_from_the_figure_to_usage_and_rounding(clients: Clients) -> None:
     said = clients("admin").get(f"/explain.json?what=speech&period={MONTH}").json()["sentences"]
-    assert "From pool gpus come 540.47 USD: usage 51.07, burst 306.39, idle 243.07 and adjustment -60.05." in said
+    assert "From pool gpus come 540.47 USD: usage 51.07, burst 306.39, idle 243.07 and adjustment -60.06." in said
     text = "\n".join(said)
     assert (
         "It is shared by capacity rate over gpu (allocated), one price per hour, as line 19 of policy.yaml says."
