@@ -73,10 +73,12 @@ def test_estimates_are_the_live_report(small: Project, found: dict[str, Filled])
     assert {name: amount for (name,), amount in told.items()} == by_owner(
         made.sections[0].rows, names, "owner", "amount"
     )
-    straight = sums(found["apportion_month_projected_cost"], "team")
-    assert {name: amount for (name,), amount in straight.items()} == by_owner(
-        made.sections[0].rows, names, "owner", "projected"
-    )
+
+
+def test_the_month_ends_where_the_forecast_says(small: Project, found: dict[str, Filled]) -> None:
+    told = sums(found["apportion_month_projected_cost"], "team")
+    made = {one.outlook.name: one.outlook.amount for one in apportion.forecast(small).groups}
+    assert {name: amount for (name,), amount in told.items()} == made
 
 
 def test_idle_and_coverage_are_their_reports(small: Project, found: dict[str, Filled]) -> None:
@@ -203,7 +205,7 @@ def test_what_cannot_be_told_does_not_hide_the_rest(small: Project) -> None:
     )
     made = {one.family.name: one for one in collected(small, figures, "1")}
     success = {key[0]: number for key, number in made["apportion_collector_success"].samples.items()}
-    assert success == {"posted": 1, "estimate": 0, "pools": 0, "prices": 0, "quotas": 1, "budgets": 1}
+    assert success == {"posted": 1, "estimate": 0, "forecast": 0, "pools": 0, "prices": 0, "quotas": 1, "budgets": 1}
     assert made["apportion_month_cost"].samples
     assert "apportion_coverage_ratio" not in made  # of part of a bill no share can be told
     everything = {one.family.name for one in collected(small, replace(figures, whole=True), "1")}

@@ -9,10 +9,13 @@ import pytest
 import apportion
 from apportion.cli.main import main
 from apportion.errors import ApportionError
+from apportion.reports.forecast.made import Forecast, forecast_of
 from apportion.reports.quotas import Limit, Used
 from apportion.reports.sums import grouped
 from apportion.verbs.counting import window
 from apportion.verbs.minor_units import read_posted
+from apportion.verbs.forecast import Asked, known_beside
+from apportion.verbs.live import live
 from apportion.verbs.project import Project
 from tests.sources import making
 from tests.web import world
@@ -172,6 +175,10 @@ def test_the_command_line_tells_and_exits_with_4_when_over(own: Project, capsys:
     assert asked("--project", folder, "quota", "visoin") == 1
 
 
+def foreseen_on(project: Project, today: date) -> Forecast:
+    return forecast_of(known_beside(project, Asked(), live(project, today), today))
+
+
 def test_budgets_spent_left_and_projected(own: Project) -> None:
     apportion.set_budget(own, "vision", "1000", MONTH, "agreed")
     apportion.set_budget(own, "vision/detect", "500.50 USD", MONTH)
@@ -181,7 +188,10 @@ def test_budgets_spent_left_and_projected(own: Project) -> None:
     assert part.spent == sums["vision", "detect"]
     assert (whole.left, whole.projected) == (1000 - whole.spent, None)
     running = apportion.budgets(own, MONTH, today=date(2026, 10, 31))[0]
-    assert (running.through, running.projected) == (date(2026, 10, 31), round(running.spent, 2))
+    ends = {one.outlook.name: one.outlook for one in foreseen_on(own, date(2026, 10, 31)).groups}
+    assert running.through is not None
+    assert running.through < date(2026, 10, 31)  # the day runs
+    assert running.projected == round(ends["vision"].amount, 2)
     again = apportion.set_budget(own, "vision", "1000.00", MONTH, "agreed")
     assert (len(own.books.budgets.all()), again.who) == (2, own.books.budgets.all()[0].who)
     apportion.set_budget(own, "vision", "0", "2026-11")
