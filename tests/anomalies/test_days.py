@@ -4,10 +4,11 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 import pyarrow as pa
+import pytest
 
 from apportion.model.times import Period
 from apportion.reports.anomaly.found import Anomaly
-from apportion.reports.anomaly.report import anomaly_report
+from apportion.reports.anomaly.report import anomaly_report, cause_report
 from apportion.verbs.noticing.known import ROWS, Known, unbroken
 from apportion.verbs.noticing.teams import spent
 from apportion.verbs.project import Project
@@ -68,6 +69,55 @@ def test_a_step_that_begins_with_a_wild_day_is_one_anomaly(posted: Project) -> N
     [step] = found(posted, **{**days, "d_10_20": 900})
     assert (step.shape, step.began, step.until, step.state) == ("step", WILD, LAST, "lasting")
     assert step.id == day.id
+
+
+def of_days(first: int, last: int, amount: int) -> dict[str, int]:
+    """Of October."""
+    return {f"d_10_{day:02}": amount for day in range(first, last + 1)}
+
+
+def test_a_dearer_price_and_a_doubling_are_two_and_no_day_is_told_twice(posted: Project) -> None:
+    dearer, doubled = found(posted, **of_days(2, 13, 250), **of_days(14, 28, 500))
+    assert (dearer.began, dearer.until, dearer.state) == (date(2026, 10, 2), date(2026, 10, 13), "over")
+    assert (doubled.began, doubled.until, doubled.state) == (date(2026, 10, 14), LAST, "lasting")
+    assert (dearer.now, doubled.before, doubled.now) == (250, 250, 500)
+    assert doubled.meant == 15 * 250
+    assert 12 * 48 < dearer.meant < 12 * 50
+
+
+def test_a_doubling_within_the_same_week_is_part_of_the_step(posted: Project) -> None:
+    [one] = found(posted, **of_days(2, 5, 250), **of_days(6, 28, 500))
+    assert (one.began, one.until, one.shape) == (date(2026, 10, 2), LAST, "step")
+
+
+@pytest.mark.parametrize("wild", [16, 28])
+def test_money_of_a_wild_day_in_a_step_is_told_of_the_day_alone(posted: Project, wild: int) -> None:
+    step, day = found(posted, **{**of_days(2, 28, 250), **of_days(wild, wild, 700)})
+    assert (step.shape, step.began, step.until, step.now) == ("step", date(2026, 10, 2), LAST, 250)
+    assert (day.shape, day.began, day.before, day.meant) == ("day", date(2026, 10, wild), 250, 450)
+
+
+def test_a_fall_is_told_as_one(posted: Project) -> None:
+    """From 201 a day to 24; the disks' 50 among the first."""
+    [one] = found(posted, **of_days(8, 28, 24))
+    assert (one.shape, one.began, one.state, one.is_fall) == ("step", date(2026, 10, 8), "lasting", True)
+    assert one.meant == -21 * (201 - 24)
+    assert one.causes == {"use": one.meant}
+    assert (one.pool, one.leaders[0].above) == ("gpus", one.meant)
+    assert one.sentence == (
+        "vision's spending fell to 24.00 USD (-88.1 %) a day since 2026-10-08, against 201.00 USD before: "
+        "3,717.00 USD less, most of it use (-3,717.00 USD); most in gpus (-3,717.00 USD) (estimated)."
+    )
+    report = anomaly_report([one])
+    assert report.sections[0].rows[0][-2:] == ("use -3,717.00 USD", "lasting, estimated")
+    assert cause_report(one).notes == ("pool gpus: 3,717.00 USD less than before.",)
+    assert one.without_money().sentence.endswith("against 201.00 USD before (estimated).")
+
+
+def test_a_little_less_is_no_news(posted: Project) -> None:
+    assert found(posted, **of_days(8, 28, 180)) == []
+    small = {f"d_{FIRST + timedelta(days=n):%m_%d}": 4 for n in range(89)}
+    assert found(posted, **{**small, **of_days(8, 28, 1)}) == []  # less than a hundred less
 
 
 def test_a_month_that_is_not_posted_ends_what_is_known() -> None:

@@ -45,11 +45,12 @@ def exact(amount: Fraction) -> Decimal:
 
 
 def test_each_is_told_once_and_nothing_else(found: Sequence[Anomaly]) -> None:
-    """What zebra left is idle, too."""
+    """What speech and zebra left is idle, too."""
     told = {(one.kind, one.owner): one.began for one in found}
     assert told == {
         ("spend", "vision"): world.SPEND,
         ("price", "l40s"): date(2026, 10, 1),  # a month has one price: that of its whole bill over its whole use
+        ("spend", "speech"): world.IDLE,
         ("idle", "a100"): world.IDLE,
         ("idle", "t4"): world.UNIT_COST,
         ("failures", "zebra"): world.FAILURES,
@@ -80,6 +81,20 @@ def test_what_more_spending_meant_is_the_difference_to_the_same_weekdays(found: 
     assert leaders["run"].command.startswith("apportion explain 'job:vh100-10")
     assert one.sentence.startswith("vision spends ")
     assert f"a day since {world.SPEND}, against" in one.sentence
+
+
+def test_less_spending_is_a_fall_with_what_it_lies_in(found: Sequence[Anomaly], both: Both) -> None:
+    one = of(found, "spend", "speech")
+    usual, now = against(posted_by_day(both, team="speech"), world.IDLE, world.LAST)
+    assert one.meant == exact(now - usual) < 0
+    assert (one.is_fall, next(iter(one.causes))) == (True, "volume")
+    assert one.causes["volume"] < one.meant * Decimal("0.9")
+    leaders = {lead.what: lead for lead in one.leaders}
+    own = against(posted_by_day(both, team="speech", pool="a100"), world.IDLE, world.LAST)
+    assert (leaders["pool"].name, leaders["pool"].above) == ("a100", exact(own[1] - own[0]))
+    assert leaders["run"].above < 0
+    assert one.sentence.startswith("speech's spending fell to ")
+    assert " USD less, most of it volume (-" in one.sentence
 
 
 def test_a_price_is_the_bill_where_the_bill_grew(found: Sequence[Anomaly]) -> None:
@@ -132,8 +147,8 @@ def test_the_running_month_is_estimated_and_says_so(both: Both) -> None:
 
 def test_the_report_has_a_row_each_and_says_what_to_do(found: Sequence[Anomaly]) -> None:
     made = anomaly_report(found)
-    assert made.title == "6 things are not as usual."
-    assert len(made.sections[0].rows) == 6
+    assert made.title == "7 things are not as usual."
+    assert len(made.sections[0].rows) == 7
     assert made.notes[-1].endswith("`apportion anomalies ack ID --why REASON`.")
     assert anomaly_report([]).title == "Nothing stands out."
 

@@ -4,7 +4,7 @@ In October five things change, each of another kind:
 
     spend       vision runs half as much again on h100 from the 12th on
     price       an hour of l40s costs a quarter more from the 10th on
-    idle        speech leaves a third of a100 from the 8th on
+    idle        speech leaves a third of a100 from the 8th on, and so spends less
     failures    half of zebra's attempts fail from the 15th on, one in twenty before
     unit cost   zebra works fewer hours on dearer GPUs from the 5th on, for about the same money
 """

@@ -8,7 +8,7 @@ from apportion.client.texts import DAY, Why, maybe
 
 
 class Leader(Shape):
-    """A pool, project, user or run, how much more it had than before, and the command that says more of it."""
+    """A pool, project, user or run, how much more (below 0: less) it had than before, and the command that says more of it."""
 
     what: str
     name: str
@@ -28,7 +28,8 @@ class Acknowledged(Shape):
 class Anomaly(Shape):
     """`owner` is a team, or the pool of a price or of idle; `before` and `now` are a day's money, the price of a `unit`, or a share.
 
-    `causes` add up to `meant`. Of a pool, who does not see all teams is not told what it meant: `meant` is 0 and there are no causes.
+    `causes` add up to `meant`, which is below 0 for a fall.
+    Of a pool, who does not see all teams is not told what it meant: `meant` is 0 and there are no causes.
     """
 
     id: str

@@ -22,7 +22,7 @@ DAY, STEP = "day", "step"
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """Who or what most of it is in: a pool, a project, a user or a run; what that had more than before, and where to read on."""
+    """Who or what most of it is in: a pool, a project, a user or a run; what that had more than before (less is below 0), and where to read on."""
 
     what: str
     name: str
@@ -42,7 +42,7 @@ class Acknowledged:
 class Anomaly:
     """`owner` is a team, or the pool of a price or of idle. `before` and `now` are a day's spending, the price of a unit, or a share.
 
-    `causes` add up to `meant`. `until` is the last day that was looked at; `shape` is `day` where it was that day alone.
+    `causes` add up to `meant`, which is below 0 for a fall. `until` is the last day that was looked at; `shape` is `day` where it was that day alone.
     `estimated` where not all of its days are posted.
     """
 
@@ -95,16 +95,27 @@ class Anomaly:
         return "one day" if self.shape == DAY else "over" if self.is_over else "lasting"
 
     @property
+    def is_fall(self) -> bool:
+        return self.now < self.before
+
+    @property
+    def main_cause(self) -> tuple[str, Decimal] | None:
+        """The largest of those that go its way."""
+        return next(((name, amount) for name, amount in self.causes.items() if amount * self.meant > 0), None)
+
+    @property
     def grown(self) -> Decimal | None:
-        """By which part it grew."""
+        """By which part it grew, or fell."""
         return places((self.now - self.before) / self.before) if self.before else None
 
     @property
     def sentence(self) -> str:
         """`vision spends 812.00 USD (+34.4 %) a day since 2026-11-03, against 604.10 USD before: 1,455.30 USD more, most of it volume (1,200.00 USD).`"""
         said = " (estimated)" if self.estimated else ""
-        money = f": {shown(self.meant, self.currency)} more{self.why}" if self.meant else ""
-        return f"{SAYING[self.kind, self.shape == DAY].format(**self.words)}{money}{said}."
+        more = "more" if self.meant > 0 else "less"
+        money = f": {shown(abs(self.meant), self.currency)} {more}{self.why}" if self.meant else ""
+        words = FALLING[self.kind] if self.is_fall and self.kind in FALLING else SAYING[self.kind, self.shape == DAY]
+        return f"{words.format(**self.words)}{money}{said}."
 
     @property
     def words(self) -> dict[str, str]:
@@ -128,9 +139,9 @@ class Anomaly:
     @property
     def why(self) -> str:
         """`, most of it volume (1,200.00 USD) and in gpus (600.00 USD)`."""
-        cause = next(((name, amount) for name, amount in self.causes.items() if amount > 0), None)
+        cause = self.main_cause
         said = f", most of it {cause[0]} ({shown(cause[1], self.currency)})" if cause else ""
-        pool = next((one for one in self.leaders if one.what == "pool" and one.above > 0), None)
+        pool = next((one for one in self.leaders if one.what == "pool" and one.above * self.meant > 0), None)
         return said + (f"; most in {pool.name} ({shown(pool.above, self.currency)})" if pool else "")
 
 
@@ -141,4 +152,9 @@ SAYING: Mapping[tuple[str, bool], str] = {
     ("idle", False): "{now} of {owner} stands idle {when}, against {before} before",
     ("failures", False): "{now} of what {owner}'s runs cost went into failed attempts {when}, against {before} before",
     ("unit cost", False): "{owner} pays {now} per {unit} {when}, against {before} before",
+}
+FALLING: Mapping[Kind, str] = {  # less idle and fewer failures are not told
+    "spend": "{owner}'s spending fell to {now} a day {when}, against {before} before",
+    "price": "The price of a {unit} of {owner} fell to {now} {when}, against {before} before",
+    "unit cost": "What {owner} pays per {unit} fell to {now} {when}, against {before} before",
 }

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from apportion.model.money import for_reading
-from apportion.reports.anomaly.found import SHARES, Anomaly
+from apportion.reports.anomaly.found import SHARES, Anomaly, Leader
 from apportion.reports.held import places
 from apportion.reports.report import Cell, Column, Report
 from apportion.reports.sums import section, total
@@ -61,7 +61,7 @@ def folded(one: Anomaly) -> str:
 
 def row_of(one: Anomaly) -> Mapping[str, Cell]:
     before, now = figures(one)
-    why = next((f"{name} {shown(amount, one.currency)}" for name, amount in one.causes.items() if amount > 0), "")
+    why = f"{one.main_cause[0]} {shown(one.main_cause[1], one.currency)}" if one.main_cause else ""
     return {
         "id": one.id, "kind": one.kind, "owner": one.owner, "began": str(one.began), "until": str(one.until), "before": before, "now": now,
         "amount": one.meant or None, "why": why, "state": one.state + (", estimated" if one.estimated else ""),
@@ -97,11 +97,15 @@ def cause_report(one: Anomaly) -> Report:
         {"cause": name, "meaning": MEANING.get(name, ""), "amount": amount} for name, amount in one.causes.items()
     ]
     made = section(one.currency, one.meant, columns, rows)
-    notes = [f"{lead.what} {lead.name}: {shown(lead.above, one.currency)} more than before." for lead in one.leaders]
+    notes = [f"{lead.what} {lead.name}: {than_before(lead, one.currency)}." for lead in one.leaders]
     notes += [folded(one)] if one.acknowledged else []
     return Report(
         "anomaly", one.sentence, "", columns, (made,), "", notes=tuple(notes), more={"anomaly": value_of(one)}
     )
+
+
+def than_before(lead: Leader, currency: str) -> str:
+    return f"{shown(abs(lead.above), currency)} {'more' if lead.above > 0 else 'less'} than before"
 
 
 MEANING = {

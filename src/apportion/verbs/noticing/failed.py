@@ -16,7 +16,7 @@ from apportion.reports.anomaly.causes import of_parts
 from apportion.reports.anomaly.daily import WEEK, rates
 from apportion.reports.anomaly.failures import FAILED, failing
 from apportion.reports.anomaly.found import STEP, Anomaly
-from apportion.reports.anomaly.levels import FEWEST
+from apportion.reports.anomaly.levels import FEWEST, UP
 from apportion.reports.sums import grouped, total
 from apportion.verbs.charged import first_of
 from apportion.verbs.noticing.known import (
@@ -56,7 +56,7 @@ def failures(seen: Known) -> Iterator[Anomaly]:
         runs = rates(bad, every, until, money.first)
         for step in failing(money, runs, looked_from(seen, money)):
             if is_shown(seen, money, step.last):
-                some = window(money, step.began, step.last)
+                some = window(money, step)
                 yield from weighed(seen, rows, (team, currency), some, is_over=step.is_over)
 
 
@@ -112,5 +112,5 @@ def weighed(seen: Known, rows: pa.Table, whose: tuple[str, str], some: Window, *
         figures = sum(before.values(), Fraction(0)) / wholes[0], sum(now.values(), Fraction(0)) / wholes[1]
         yield Anomaly(
             "failures", team, currency, STEP, some.began, some.last, *figures, meant, causes,
-            (*leaders(seen, bad, some, team), *leading_run(bad, some)), is_over=is_over,
+            (*leaders(seen, bad, some, (team, UP)), *leading_run(bad, some, UP)), is_over=is_over,
         )  # fmt: skip

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from apportion.model.money import GRAINS_PER_ATTO, to_grains
 from apportion.model.times import Period, parse_period
 from apportion.reports.anomaly.causes import Side
-from apportion.reports.anomaly.daily import Daily
-from apportion.reports.anomaly.levels import SETTLED
-from apportion.reports.anomaly.weighing import Weights, once, weights_of
+from apportion.reports.anomaly.daily import WEEK, Daily
+from apportion.reports.anomaly.levels import SETTLED, Step
+from apportion.reports.anomaly.weighing import Weights, days_between, weights_of
 from apportion.reports.held import HOUR_S
 from apportion.reports.live import ESTIMATED, Estimate
 from apportion.reports.statement.drivers import driver_of
@@ -130,9 +130,12 @@ class Window:
         return (min(self.before, default=self.began), self.last)
 
 
-def window(daily: Daily, began: int, last: int) -> Window:
-    first, end = daily.day(began), daily.day(last)
-    return Window(first, end, weights_of(first, end, daily.first), once(first, end))
+def window(daily: Daily, step: Step, apart: Collection[int] = ()) -> Window:
+    """Of a step, but for days that are told `apart`; where it follows another one, against that one's days."""
+    first, end = daily.day(step.began), daily.day(step.last)
+    now = [day for day in days_between(first, end) if daily.place(day) not in apart]
+    known = daily.first if step.since is None or step.began < step.since + WEEK else daily.day(step.since)
+    return Window(first, end, weights_of(now, first, known), dict.fromkeys(now, Fraction(1)))
 
 
 def looked_from(seen: Known, daily: Daily) -> int:

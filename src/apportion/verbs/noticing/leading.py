@@ -1,4 +1,4 @@
-"""Who and what most of it is in: the pool, the project, the user and the run, each with how much more it had than before and where to read on."""
+"""Who and what most of it is in: the pool, the project, the user and the run, each with how much more, or less, it had than before and where to read on."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -14,20 +14,26 @@ from apportion.verbs.noticing.known import Known, Window, by_weights, within
 CHARGED = ("day", "team", "workload", "amount")
 
 
-def leaders(seen: Known, rows: pa.Table, some: Window, team: str) -> tuple[Leader, ...]:
+def leading(seen: Known, rows: pa.Table, some: Window, whose: tuple[str, int]) -> tuple[Leader, ...]:
+    """Of a team, and which way it went."""
+    return *leaders(seen, rows, some, whose), *leading_run(charged(seen, some, whose[0]), some, whose[1])
+
+
+def leaders(seen: Known, rows: pa.Table, some: Window, whose: tuple[str, int]) -> tuple[Leader, ...]:
+    team, way = whose
     month = f"{some.last:%Y-%m}"
     posted = month in seen.posted
     found = list[Leader]()
     for what in ("pool", "project", "user"):
-        name, above = largest(*by_weights(rows, what, some))
-        if name and above > 0:
+        name, above = farthest(*by_weights(rows, what, some), way)
+        if name and way * above > 0:
             found.append(Leader(what, name, decimal(round(above)), command(what, name, team, month) if posted else ""))
     return tuple(found)
 
 
-def largest(before: Mapping[str, Fraction], now: Mapping[str, Fraction]) -> tuple[str, Fraction]:
+def farthest(before: Mapping[str, Fraction], now: Mapping[str, Fraction], way: int) -> tuple[str, Fraction]:
     above = {name: now.get(name, Fraction(0)) - before.get(name, Fraction(0)) for name in {*before, *now}}
-    name = max(sorted(above), key=lambda one: above[one], default="")
+    name = max(sorted(above), key=lambda one: way * above[one], default="")
     return name, above.get(name, Fraction(0))
 
 
@@ -52,11 +58,11 @@ def charged(seen: Known, some: Window, team: str) -> pa.Table | None:
     return rows.join(runs_of(seen.project, rows["workload"]), "workload", join_type="inner") if len(rows) else None
 
 
-def leading_run(rows: pa.Table | None, some: Window) -> Iterator[Leader]:
-    """The run that was charged most more than before."""
+def leading_run(rows: pa.Table | None, some: Window, way: int) -> Iterator[Leader]:
+    """The run that was charged most more, or less, than before."""
     if rows is None or not len(rows):
         return
-    name, above = largest(*by_weights(rows, "run", some))
-    if above > 0:
+    name, above = farthest(*by_weights(rows, "run", some), way)
+    if way * above > 0:
         said = f"apportion explain {quoted(f'job:{name}')} --period {some.last:%Y-%m}"
         yield Leader("run", name, decimal(round(above)), said)

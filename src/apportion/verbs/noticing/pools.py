@@ -11,7 +11,7 @@ from apportion.model.currencies import is_money
 from apportion.reports.anomaly.causes import of_parts, of_price
 from apportion.reports.anomaly.daily import Daily, rates
 from apportion.reports.anomaly.found import STEP, Anomaly, Kind
-from apportion.reports.anomaly.levels import Bar, Step, steps
+from apportion.reports.anomaly.levels import UP, Bar, Step, steps
 from apportion.reports.statement.drivers import USE
 from apportion.reports.sums import ZERO, grouped, total
 from apportion.verbs.noticing.known import (
@@ -28,6 +28,7 @@ from apportion.verbs.noticing.known import (
 )
 
 PRICES = Bar(rise=100_000, floor=15_000)  # prices are steadier than what is spent
+IDLE = Bar(ways=(UP,))  # less of it only ends what was told
 POINTS = Fraction(5, 100)  # of the pool, that idle must have grown by
 Amounts = dict[tuple[str, str], dict[date, int]]
 
@@ -38,7 +39,7 @@ def pools(seen: Known) -> Iterator[Anomaly]:
     for (pool, currency), amounts in sorted(whole.items()):
         if (pool, currency) in idle:
             daily = rates(idle[pool, currency], amounts, seen.until)
-            for some, step in lasting(seen, daily, Bar()):
+            for some, step in lasting(seen, daily, IDLE):
                 yield from idle_of(seen, pool, currency, some, step)
 
 
@@ -57,7 +58,7 @@ def sums_of(seen: Known) -> tuple[Amounts, Amounts, Amounts]:
 def lasting(seen: Known, daily: Daily, bar: Bar) -> Iterator[tuple[Window, Step]]:
     for step in steps(daily, looked_from(seen, daily), bar):
         if is_shown(seen, daily, step.last):
-            yield window(daily, step.began, step.last), step
+            yield window(daily, step), step
 
 
 def prices(seen: Known, used: Amounts) -> Iterator[Anomaly]:
@@ -93,7 +94,7 @@ def price_of(
         return
     causes = of_price((costs[0], costs[1]), (used[0], used[1]), (counted[0], counted[1]))
     meant = total(causes.values()) if causes else ZERO
-    if attos(meant) >= LEAST:
+    if step.way * attos(meant) >= LEAST:
         figures = (used[0] / counted[0] / 10**18, used[1] / counted[1] / 10**18)
         yield Anomaly(
             "price", pool, currency, STEP, some.began, some.last, *figures, meant, causes, unit=f"{unit}-hour", is_over=step.is_over

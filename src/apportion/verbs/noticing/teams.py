@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
@@ -12,8 +13,8 @@ from apportion.model.rows import SYSTEM_OWNERS
 from apportion.reports.anomaly.causes import causes_of, difference
 from apportion.reports.anomaly.daily import Daily, rates, spending
 from apportion.reports.anomaly.found import DAY, STEP, Anomaly
-from apportion.reports.anomaly.levels import Step, steps
-from apportion.reports.anomaly.spikes import spikes
+from apportion.reports.anomaly.levels import APART, UP, Step, steps
+from apportion.reports.anomaly.spikes import HIGHEST, spikes
 from apportion.reports.held import HOUR_S
 from apportion.reports.sums import grouped
 from apportion.verbs.noticing.known import (
@@ -28,7 +29,7 @@ from apportion.verbs.noticing.known import (
     window,
     within,
 )
-from apportion.verbs.noticing.leading import charged, leaders, leading_run
+from apportion.verbs.noticing.leading import leading
 
 UNIT = "GPU"  # whose hours are compared between teams' months
 NEAR = 2  # days: a wild day that a step begins with is that step
@@ -55,21 +56,33 @@ def spent(seen: Known) -> Iterator[Anomaly]:
             sums[team, currency][date.fromisoformat(day)] = attos(amount) // MICRO
     for (team, currency), amounts in sorted(sums.items()):
         daily = spending(amounts, seen.until)
-        for step, shape in in_order(daily, looked_from(seen, daily)):
+        for step, shape, apart in in_order(daily, looked_from(seen, daily)):
             if is_shown(seen, daily, step.last):
-                yield from weighed_spending(seen, (team, currency), window(daily, step.began, step.last), step, shape)
+                yield from weighed_spending(seen, (team, currency), window(daily, step, apart), step, shape)
 
 
-def in_order(daily: Daily, first: int) -> list[tuple[Step, str]]:
-    """Steps, and wild days that are none; a step that begins with a wild day began on it."""
+def in_order(daily: Daily, first: int) -> list[tuple[Step, str, tuple[int, ...]]]:
+    """Steps, and wild days that are none; a step that begins with a wild day began on it. What is told of a wild day is not told of its step again."""
     wild = spikes(daily, first, LEAST // MICRO)
     found = []
     for step in steps(daily, first):
-        own = next((place for place in wild if abs(place - step.began) <= NEAR), step.began)
-        found.append((Step(own, step.seen, step.last, step.is_over), STEP))
-    taken = {step.began for step, _ in found}
-    found += [(Step(place, place, place, is_over=True), DAY) for place in wild if place not in taken]
-    return sorted(found, key=lambda pair: pair[0].began)
+        own = next((place for place in wild if step.way == UP and abs(place - step.began) <= NEAR), step.began)
+        if step.since is not None:
+            found[-1] = replace(found[-1], last=own - 1)
+        found.append(replace(step, began=own))
+    days = [place for place in wild if not any(is_part(daily, place, step) for step in found)]
+    made = [(step, STEP, tuple(place for place in days if step.began < place <= step.last)) for step in found]
+    for place in days:
+        within = next((step.began for step in reversed(found) if step.began < place <= step.last), None)
+        made.append((Step(place, place, place, is_over=True, since=within), DAY, ()))
+    return sorted(made, key=lambda one: one[0].began)
+
+
+def is_part(daily: Daily, place: int, step: Step) -> bool:
+    """Whether a step began with a wild day, or went on as high from it on before its own level was known."""
+    after = daily.parts[place + 1 : place + 1 + NEAR]
+    stays = bool(after) and HIGHEST * min(after) > 10 * daily.parts[place]
+    return place == step.began or (step.began < place < step.began + APART and stays)
 
 
 def weighed_spending(seen: Known, whose: tuple[str, str], some: Window, step: Step, shape: str) -> Iterator[Anomaly]:
@@ -77,12 +90,12 @@ def weighed_spending(seen: Known, whose: tuple[str, str], some: Window, step: St
     rows = within(seen.rows, some.days, team=team, currency=currency)
     before, now = sides(rows, lambda: hours(seen, team, currency), some)
     meant, days = difference(before, now), len(some.now)
-    if attos(meant) < LEAST:
+    if step.way * attos(meant) < LEAST:
         return
     yield Anomaly(
         "spend", team, currency, shape, some.began, some.last,
         before.whole / days / 10**18, now.whole / days / 10**18, meant, causes_of(before, now),
-        (*leaders(seen, rows, some, team), *leading_run(charged(seen, some, team), some)),
+        leading(seen, rows, some, (team, step.way)),
         is_over=step.is_over and shape == STEP, estimated=is_estimated(seen, some),
     )  # fmt: skip
 
@@ -110,7 +123,7 @@ def paid(seen: Known) -> Iterator[Anomaly]:
         daily = rates(money[team, currency], seconds, until)
         for step in steps(daily, looked_from(seen, daily)):
             if is_shown(seen, daily, step.last):
-                some = window(daily, step.began, step.last)
+                some = window(daily, step)
                 yield from weighed_hours(seen, (team, currency), some, step, {pool for _, pool in pools})
 
 
@@ -143,9 +156,9 @@ def weighed_hours(seen: Known, whose: tuple[str, str], some: Window, step: Step,
         return
     fair = before.scaled(since / then)
     meant = difference(fair, now)
-    if attos(meant) >= LEAST:
+    if step.way * attos(meant) >= LEAST:
         yield Anomaly(
             "unit cost", team, currency, STEP, some.began, some.last,
             before.whole / then / 10**18, now.whole / since / 10**18, meant, causes_of(fair, now),
-            (*leaders(seen, rows, some, team), *leading_run(charged(seen, some, team), some)), unit=f"{UNIT}-hour", is_over=step.is_over,
+            leading(seen, rows, some, (team, step.way)), unit=f"{UNIT}-hour", is_over=step.is_over,
         )  # fmt: skip

@@ -86,7 +86,7 @@ def leading(ask: Ask, one: Anomaly) -> list[Rows]:
     columns = (
         Column("what", "what"),
         Column("name", "name"),
-        Column("above", "more than before", "money"),
+        Column("above", "difference to before", "money"),
         Column("command", "read on"),
     )
     rows = tuple((lead.what, lead.name, lead.above, lead.command) for lead in one.leaders)
