@@ -13,9 +13,9 @@ from apportion.reports.forecast.made import Forecast, forecast_of
 from apportion.reports.quotas import Limit, Used
 from apportion.reports.sums import grouped
 from apportion.verbs.counting import window
-from apportion.verbs.minor_units import read_posted
 from apportion.verbs.forecast import Asked, known_beside
 from apportion.verbs.live import live
+from apportion.verbs.minor_units import read_posted
 from apportion.verbs.project import Project
 from tests.sources import making
 from tests.web import world

@@ -310,7 +310,7 @@ SPENT = {
     "use not measured": "#9ad3f2",
     "held unused": "#e69f00",
     "reserved unused": "#cc79a7",
-    "idle": GREYS["_idle"],
+    "unsold": GREYS["_idle"],
     "down": GREYS["_unallocated"],
 }
 WHY = {
