@@ -82,6 +82,7 @@ def test_rows_that_are_only_pushed_hold_no_month_back(cut_off: Project, tmp_path
     window = Interval(early, early + 7200)
     assert push(project, "me", Push("pushed", "usage", LINES, row, "w", window=window)).rows == 1
     assert {one.source for one in reaches(project, OCTOBER, pins_of(project), date(2026, 11, 1))} == {
+        "cloud",
         "pushed",
         "slurm",
         "disks",
