@@ -26,7 +26,8 @@ def test_a_team_in_words(run: Run, posted: Path) -> None:
     assert shown.code == 0
     lines = shown.out.splitlines()
     assert lines[0] == (
-        "vision owes 75.00 USD for 2026-10: posted, and the same when computed again from 2 cost lines and the usage of 4 workloads."
+        "vision owes 75.00 USD for 2026-10: posted, and the same when computed again from 2 cost lines and the usage of 4 workloads. "
+        "Its statement: 75.00 of its own and 117.50 that it carries for _idle: 192.50 USD."
     )
     assert "├─ gpu: 60.00 USD = usage 60.00" in lines
     assert "│  ├─ shared by capacity rate over gpu (allocated), one price per hour: policy.yaml:12  gpu:" in lines
