@@ -25,7 +25,7 @@ def test_the_command_says_its_version(clean: Clean) -> None:
 
 def test_the_main_job_is_done_from_the_wheel(clean: Clean) -> None:
     owed = dict(line.split(",")[1:14:12] for line in clean.said.splitlines() if line.startswith("USD,"))
-    assert owed == {"vision": "75.000000008", "speech": "74.999999992", "_idle": "117.5", "_unallocated": "2.5"}
+    assert owed == {"vision": "75", "speech": "75", "_idle": "117.5", "_unallocated": "2.5"}
     assert "The books are whole." in clean.said
 
 
