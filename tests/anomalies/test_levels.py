@@ -99,6 +99,13 @@ def test_after_a_rise_less_than_ever_is_a_fall() -> None:
     assert (down.began, down.way, down.since) == (75, DOWN, 60)
 
 
+def test_after_a_rise_that_was_over_a_fall_is_one_as_ever() -> None:
+    up, down = steps(levels((0, 184), (50, 240), (60, 184), (75, 130)))
+    assert (up.began, up.way, up.is_over) == (50, UP, True)
+    assert (down.began, down.way, down.since) == (75, DOWN, None)
+    assert up.last < 70
+
+
 def test_one_day_without_work_is_no_fall() -> None:
     parts = list(levels((0, 184)).parts)
     parts[80] = parts[81] = 0

@@ -7,7 +7,7 @@ whoever is restless is told of great steps alone.
 
 A step is told once: for 28 days after it was seen a further one the same way is looked for from the level that it made, which takes a week to know, and must
 be great. Then the first ends where the second begins. What falls back ends a step and is none itself; a step the other way must be as great while the weeks
-before hold the first.
+before hold the first, unless that one was over before.
 """
 
 from collections.abc import Sequence
@@ -97,7 +97,8 @@ def further_step(daily: Daily, place: int, bar: Bar, before: Step) -> Step | Non
         own = daily if is_usual or way != before.way else raised(daily, before.began, level) if level else None
         step = step_at(own, place, bar, way) if own else None
         least = before.began + (APART if way == before.way else 1)
-        if own and step and (is_usual or (step.began >= least and is_great(own, step))):
+        is_new = is_usual or (way != before.way and before.is_over and step is not None and step.began > before.last)
+        if own and step and (is_new or (step.began >= least and is_great(own, step))):
             return step
     return None
 

@@ -64,10 +64,11 @@ def spent(seen: Known) -> Iterator[Anomaly]:
 def in_order(daily: Daily, first: int) -> list[tuple[Step, str, tuple[int, ...]]]:
     """Steps, and wild days that are none; a step that begins with a wild day began on it. What is told of a wild day is not told of its step again."""
     wild = spikes(daily, first, LEAST // MICRO)
-    found = []
+    found = list[Step]()
     for step in steps(daily, first):
         own = next((place for place in wild if step.way == UP and abs(place - step.began) <= NEAR), step.began)
         if step.since is not None:
+            own = max(own, found[-1].began + 1)
             found[-1] = replace(found[-1], last=own - 1)
         found.append(replace(step, began=own))
     days = [place for place in wild if not any(is_part(daily, place, step) for step in found)]
