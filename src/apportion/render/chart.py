@@ -304,13 +304,13 @@ def bullets(values: Sequence[Mapping[str, Any]], marks: Sequence[Mapping[str, An
     }
 
 
-# What became of capacity: what was used has colours, what was not is grey as idle always is.
+# What became of capacity: what was used has colours, what was not is grey as `_idle` always is.
 SPENT = {
     "used": "#0072b2",
     "use not measured": "#9ad3f2",
     "held unused": "#e69f00",
     "reserved unused": "#cc79a7",
-    "idle": GREYS["_idle"],
+    "unsold": GREYS["_idle"],
     "down": GREYS["_unallocated"],
 }
 WHY = {

@@ -89,7 +89,7 @@ def daily(ask: Ask, made: Estimate, currency: str) -> Chart:
         }
         for (day, team), amount in sums.items()
     ]
-    says = f"Each day of {made.period} by team, estimated; _idle and _unallocated in grey, " + (
+    says = f"Each day of {made.period} by team, estimated; what no team owes in grey, " + (
         f"days after {last} are incomplete and hatched." if last else "every day is incomplete and hatched."
     )
     spec = stacked_days(values, colours(every, order), order, currency)
