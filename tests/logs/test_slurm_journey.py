@@ -79,7 +79,7 @@ def test_from_sacct_to_a_showback_in_four_commands(
     owed["_unallocated"] = owed.pop("root")
     assert set(found) - {"_residual"} == set(owed)
     for name, amount in owed.items():
-        assert abs(found[name] - amount) < Fraction(1, 10**6), name
+        assert abs(found[name] - amount) < Fraction(1, 100), name
     assert run("check").code == 0
 
 

@@ -107,10 +107,6 @@ def plan_summary(connection: Connection, digest: str) -> dict[str, Any]:
     return dict(json.loads(found)) if found else {}
 
 
-def planned_periods(connection: Connection) -> list[str]:
-    return list(connection.scalars(select(record.plans.c.period).distinct().order_by(record.plans.c.period)))
-
-
 def packed(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:

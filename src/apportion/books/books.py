@@ -219,10 +219,6 @@ class Books:
         with spoken(), reading(self.engine) as connection:
             return agreed.plan_summary(connection, digest)
 
-    def planned_periods(self) -> list[str]:
-        with spoken(), reading(self.engine) as connection:
-            return agreed.planned_periods(connection)
-
     def post(self, run: Run, following: Following | None = None) -> Posted:
         with spoken():
             return post_run(self.evidence, self.locks, self.names, run, following)

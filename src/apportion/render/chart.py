@@ -304,7 +304,7 @@ def bullets(values: Sequence[Mapping[str, Any]], marks: Sequence[Mapping[str, An
     }
 
 
-# What became of capacity: what was used has colours, what was not is grey as idle always is.
+# What became of capacity: what was used has colours, what was not is grey as `_idle` always is.
 SPENT = {
     "used": "#0072b2",
     "use not measured": "#9ad3f2",

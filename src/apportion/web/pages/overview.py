@@ -123,7 +123,7 @@ def daily(ask: Ask, currency: str) -> Chart:
         for (day, team), amount in sums.items()
     ]
     table = stated(spread(sums, "day", order, currency, rounding), states)
-    says = f"Each day of {ask.period} by team, _idle and _unallocated in grey." + told(states, [day for day, _ in sums])
+    says = f"Each day of {ask.period} by team, what no team owes in grey." + told(states, [day for day, _ in sums])
     days, named = [str(row[0]) for row in table.rows], [name for name in order if name in every]
     links = {name: [ask.ledger(f"team={name}", f"day={day}") for day in days] for name in named}
     links |= {name: [ask.ledger(f"day={day}") for day in days] for name in ("day", "amount")}
