@@ -234,8 +234,7 @@ class Books:
 
     def closed_by(self, period: str) -> str | None:
         """The version of the policy that a period was closed with; None while it is open."""
-        known = (run.policy_version for run in self.runs(CLOSE) if run.period == str(period))
-        return next(known, None)
+        return next((run.policy_version for run in self.runs(CLOSE) if run.period == str(period)), None)
 
     def closed_periods(self) -> list[str]:
         """In the order of the calendar."""
