@@ -50,9 +50,8 @@ Overheads and followers
      Only owners whose total has the sign of the sum of all totals count. Nobody to share over, in a currency (sum 0): what would be moved from an
      owner stays with it; lines are `_unallocated`, reason overhead, cause "no demand".
  R19 A line with an AllocatedMethodId is its recipient's: a pool with method direct claims it whatever its category, and it follows nothing there.
-     Followers: over owners by their charges in all; those count whose total has the sign of the sum; sum 0: as nothing to follow. Inside an owner
-     likewise by charges per (pool, day, reason, cause), summed over components; what a holder lent is taken off its unused reservations of that
-     pool and day. `recovery` is not followed.
+     Followers: charges are summed per (pool, day, reason, cause, owner) over components before signs are compared; what a holder lent is taken
+     off its unused reservations of that pool and day. `recovery` is not followed.
      Nothing to follow: `_unallocated`, reason usage, pool "", on the follower's own days. Followers come after overheads and are not in their weights.
 Credits and adjustments
  R20 Credits reach the unowned too; the cause of credit and subsidy is the rule's outcome, of free amounts and their subsidy "free".

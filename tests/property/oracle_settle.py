@@ -194,22 +194,13 @@ def follow(facts: Facts, line: Line, ledger: list[Entry]) -> list[Entry]:
 
     money = blank(facts, line, line.amount)
     bill = [entry for entry in ledger if entry.bill == money.bill and counts_as_cost(entry)]
-    near = [entry for entry in bill if entry.group == line.group]
-    base = next((some for some in (near, bill) if parts_of_owners(some)), [])
-    if not base:
+    shares = same_sign(sums((entry for entry in bill if entry.group == line.group), key)) or same_sign(sums(bill, key))
+    if not shares:
         return [replace(part, cause="no demand") for part in spread(facts, line, line.span)]
     return [
-        replace(money, pool=pool, day=day, reason=reason, cause=cause, who=who, amount=money.amount * part * inside)
-        for owner, part in parts_of_owners(base).items()
-        for (pool, day, reason, cause, who), inside in same_sign(
-            sums((entry for entry in base if entry.who == owner), key)
-        ).items()
+        replace(money, pool=pool, day=day, reason=reason, cause=cause, who=who, amount=money.amount * part)
+        for (pool, day, reason, cause, who), part in shares.items()
     ]
-
-
-def parts_of_owners(base: list[Entry]) -> dict[Who, Fraction]:
-    owed = sums(base, lambda entry: entry.who)
-    return same_sign({who: total for who, total in owed.items() if abs(total) >= SMALLEST})
 
 
 # transfers

@@ -126,6 +126,18 @@ def test_an_overhead_without_anyone_to_share_it_stays() -> None:
     assert owed(by_hand(rules, [*rows, euros], []), "reason", "cause") == {**alone, ("b", "usage", ""): 7}
 
 
+@pytest.mark.parametrize(("refund", "overhead"), [("-20", {"a": 7}), ("-300", {"b": 7}), ("-100", {"_unallocated": 7})])
+def test_an_overhead_goes_to_owners_with_the_sign_of_all_together(refund: str, overhead: dict[str, int]) -> None:
+    rules = """pools:
+  tagged: {costs: {ServiceName: T}, method: direct}
+  plat: {costs: {ServiceName: P}, by: cost, over: all}
+"""
+    rows = [line("100", 0, 1, ServiceName="T", Tags={"team": "a"}), line("7", 0, 1, ServiceName="P")]
+    rows.append(line(refund, 0, 1, ServiceName="T", Tags={"team": "b"}))
+    found = owed(by_hand(rules, rows, []), "reason")
+    assert {owner: amount for (owner, reason), amount in found.items() if reason == "overhead"} == overhead
+
+
 def test_tax_follows_its_service_and_else_the_whole_bill() -> None:
     rules = POOL + "method: proportional}\n  lic: {costs: {ServiceName: L}, method: fixed, shares: {c: 100}}"
     rows = [

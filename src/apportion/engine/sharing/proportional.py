@@ -196,8 +196,8 @@ METHODS = (
         breaks={STAND_ALONE: STEADY, CORE: STEADY},
         choose="overheads, support and whatever has no driver of its own",
         example={"method": "proportional", "bill_minor": 500, "inputs": {"drivers": {"vision": 6000, "speech": 1500}}},
-        mind="owners count by what they owe so far, refunds taken off, those whose sum has the sign of all sums together: of 100 and -20 the first"
-        " pays all; of 100 and -100 nobody does, and it is nobody's",
+        mind="of owners in credit and others, those share that have the sign of the sum: of 100 and -20 the first pays all, of 100 and -300 the"
+        " second; of 100 and -100 nobody does, and it is nobody's",
         idle="follows the charges, idle included",
         policy="by: cost",
     ),
