@@ -94,8 +94,11 @@ def test_under_its_own_policy_history_is_what_is_posted(small: Project, tmp_path
 def test_over_several_months_it_is_the_sum_of_what_if_over_each(small: Project, shared_idle: Variant) -> None:
     text, variant = setting_edit(small, [OTHER_IDLE]).text, shared_idle
     for month in world.BILLED:
-        alone = {(row.owner, row.before, row.after) for row in apportion.whatif(small, month, text).rows}
-        assert {(row.owner, row.posted, row.instead) for row in variant.months if row.month == month} == alone
+        alone = {row.owner: (row.before, row.after) for row in apportion.whatif(small, month, text).rows}
+        mine = {row.owner: (row.posted, row.instead) for row in variant.months if row.month == month}
+        assert mine.keys() == alone.keys()
+        for name, amounts in mine.items():  # a what-if is in whole cents, a back-test is exact
+            assert all(abs(one - other) < Decimal("0.01") for one, other in zip(amounts, alone[name], strict=True))
     for owner in variant.owners:
         own = [row for row in variant.months if row.owner == owner.owner]
         assert Fraction(owner.change) == sum(Fraction(row.change) for row in own)

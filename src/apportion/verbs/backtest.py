@@ -42,7 +42,6 @@ from apportion.verbs.corrections import runs_of
 from apportion.verbs.fairness import stakes_of
 from apportion.verbs.held import held_in
 from apportion.verbs.incentives import DEEDS, Jobs, Tempted, Tempting, jobs_asked
-from apportion.verbs.minor_units import read_believed, round_planned
 from apportion.verbs.periods import label, today
 from apportion.verbs.project import Project
 from apportion.verbs.repriced import Instead, Rehearsal, rehearsal
@@ -289,7 +288,7 @@ def teams_of(project: Project, months: Sequence[Month]) -> set[str]:
 def posted(project: Project, month: Month, past: Trial, *, fairness: bool) -> Side:
     """Of the charges only what is asked about is read: a month may have millions."""
     period = str(month.period)
-    postings = read_believed(project, period)
+    postings = project.books.believed(period)  # exact: a change of a cent's part has its cause, too
     currencies = currencies_of(postings)
     if not fairness:
         where = pc.field("period") == period
@@ -307,7 +306,7 @@ def try_month(stage: Rehearsal, month: Month, side: Side, trial: Trial, *, fairn
     """The plan of a month by a trial, whose figures are added to the trial."""
     new = trial.held(month.period)
     made, told = stage.plan(new)
-    instead = Side(round_planned(stage.project, month.period, made.postings), units_in(made))
+    instead = Side(made.postings, units_in(made))
     rows = parts(str(month.period), side, instead, rests(month.policy, new.policy))
     trial.parts += rows
     trial.departments += by_department(rows, side, instead)
