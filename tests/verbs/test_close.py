@@ -112,7 +112,7 @@ def test_where_each_month_stands(project: Project) -> None:
     post(later, "2026-09")
     first, second = months(later)
     assert (first.period, first.status, first.corrections, first.why) == ("2026-09", "closed", 0, "agreed")
-    assert (second.period, second.corrections, second.amounts) == ("2026-10", 1, {"USD": Decimal("-5.004")})
+    assert (second.period, second.corrections, second.amounts) == ("2026-10", 1, {"USD": Decimal("-5.00")})
     assert (second.status, second.day) == ("in review", "2108-12-21")
 
 
@@ -161,7 +161,7 @@ def test_what_was_believed_then(project: Project, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(ProjectError, match="nothing-posted"):
         apportion.report(project, "showback", "2026-10", as_of=tomorrow)
     now = apportion.report(project, "showback", "2026-10", as_of=later)
-    assert now.sections[0].bill == Decimal("-5.004")
+    assert now.sections[0].bill == Decimal("-5.00")
     september = apportion.report(project, "showback", "2026-09", as_of=tomorrow)
     assert september.head == project.books.closed("2026-09").head  # type: ignore[union-attr]
     assert f"As the books stood at the end of {tomorrow}." in september.notes
