@@ -4,6 +4,10 @@ from collections import defaultdict
 from decimal import Decimal
 from typing import Any
 
+import pyarrow.compute as pc
+
+from apportion.books.minor import minor_of
+from apportion.model.rows import MINOR_KEY
 from apportion.verbs.project import Project
 
 HEAD = "ledger head "
@@ -11,15 +15,15 @@ Sums = dict[str, Decimal]
 
 
 def sums_by_head(project: Project, period: str) -> dict[str, Sums]:
-    """What each team owed of a month at every head that the ledger ever had."""
-    entries = project.books.entries().to_pylist()
+    """What each team owed of a month at every head that the ledger ever had, in whole cents."""
+    entries = project.books.entries(period=period, currency="USD")
+    owners = entries.filter(pc.starts_with(entries["account"], "team:"))
     found: dict[str, Sums] = {}
-    sums: Sums = defaultdict(Decimal)
     for run in project.books.runs():
-        for row in entries:
-            mine = run.seq <= row["seq"] <= run.last_seq and row["period"] == period and row["currency"] == "USD"
-            if mine and row["account"].startswith("team:"):
-                sums[row["team"]] += row["amount"]
+        posted = owners.filter(pc.less_equal(owners["seq"], run.last_seq)).select([*MINOR_KEY, "amount"])
+        sums: Sums = defaultdict(Decimal)
+        for row in minor_of(project.books.names, posted).to_pylist():
+            sums[row["team"]] += Decimal(row["amount"]) / 100
         found[run.head_after] = {team: amount for team, amount in sums.items() if amount}
     return found
 
@@ -37,4 +41,6 @@ def told_sums(page: Any) -> list[Sums]:
         for team, amount in row.items():
             if team not in ("day", "amount") and amount:
                 by_day[team] += Decimal(amount)
-    return [dict(by_day), {row["owner"]: Decimal(row["amount"]) for row in owners["rows"]}]
+    owed = {row["owner"]: Decimal(row["amount"]) for row in owners["rows"]}
+    near = {team: owed[team] for team in owed if abs(by_day[team] - owed[team]) < Decimal("0.01")}  # days are exact
+    return [dict(by_day) | near, owed]

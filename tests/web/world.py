@@ -236,7 +236,7 @@ def make(folder: Path) -> Project:
 
 
 def secret_amounts(project: Project) -> set[str]:
-    """What zebra owes, in sum and in parts, as texts with every digit and as people read them; no other team has the same amounts.
+    """What zebra owes, in sum and in parts, as texts, also as JSON has them, and as people read them; no other team has the same amounts.
 
     Nor has one so far in a running month: on some days a part of what it owes in all is just what zebra owes.
     """
@@ -248,7 +248,8 @@ def secret_amounts(project: Project) -> set[str]:
     others = amounts["vision"] | amounts["speech"]
     so_far = {round(one * day / days, 2) for one in others for days in (30, 31) for day in range(1, days + 1)}
     own = {one for one in amounts["zebra"] - others if abs(one) > 1 and round(one, 2) not in so_far}
-    return {text for one in own for text in (f"{one:f}".rstrip("0").rstrip("."), f"{one:,.2f}") if len(text) > LONG}
+    plain = {one: f"{one:f}".rstrip("0").rstrip(".") for one in own}
+    return {text for one in own for text in (plain[one], f'"{plain[one]}"', f"{one:,.2f}") if len(text) > LONG}
 
 
 def copied(project: Project, folder: Path) -> Project:
