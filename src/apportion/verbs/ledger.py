@@ -22,6 +22,7 @@ from apportion.reports.report import Cell, Column
 from apportion.reports.sums import ZERO, total
 from apportion.reports.words import counted, shown
 from apportion.verbs.asked import Months, posted_months
+from apportion.verbs.minor_units import unless_too_large
 from apportion.verbs.periods import label
 from apportion.verbs.project import Project
 from apportion.verbs.report import end_of, read_filters
@@ -125,7 +126,8 @@ def ledger_sum(project: Project, wanted: Sought) -> Sum:
     browse = project.books.browse
     count, amounts = browse.sums(wanted)
     if not (wanted.kinds or wanted.runs or "day" in wanted.where):
-        amounts = {**dict.fromkeys(amounts, ZERO), **whole_sums(project, wanted)}
+        whole = unless_too_large(lambda: whole_sums(project, wanted))
+        amounts = amounts if whole is None else {**dict.fromkeys(amounts, ZERO), **whole}
     return Sum(count, amounts, browse.counts(wanted, FACETS))
 
 

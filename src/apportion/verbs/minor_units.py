@@ -4,6 +4,7 @@ Corrections and decisions are rounded each by itself, and what remains of the mo
 """
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,6 +20,7 @@ from apportion.verbs.project import Project
 from apportion.verbs.run_rows import other_rows, owners_side
 
 AMOUNTS = [*MINOR_KEY, "amount"]
+Found = TypeVar("Found")
 
 
 def read_posted(project: Project, period: Period | str, until_s: int | None = None) -> pa.Table:
@@ -73,7 +75,7 @@ def round_outcome(project: Project, period: Period, postings: pa.Table) -> pa.Ta
     return pa.concat_tables([read_believed(project, period), round_change(change, str(period))])
 
 
-def unless_too_large(find: Callable[[], pa.Table]) -> pa.Table | None:
+def unless_too_large(find: Callable[[], Found]) -> Found | None:
     """None of a month that has no minor units, because it is too large to be stated: its figures are told exactly."""
     try:
         return find()

@@ -6,6 +6,7 @@ from apportion.reports.bridge import bridges
 from apportion.verbs.explaining.amounts import Sums, added, amounts
 from apportion.verbs.explaining.target import Target
 from apportion.verbs.explaining.transfers import DecidedPart, sums_decided, transfer_parts
+from apportion.verbs.minor_units import read_posted
 from apportion.verbs.periods import as_period
 from apportion.verbs.project import Project
 from apportion.verbs.report import carriers, policies_posted
@@ -40,5 +41,5 @@ def on_statement(project: Project, target: Target, period: str) -> str:
     if target.kind != "team":
         return ""
     month = as_period(period)
-    found = bridges(project.books.posted(period), carriers(project, policies_posted(project, [month]), month))
+    found = bridges(read_posted(project, period), carriers(project, policies_posted(project, [month]), month))
     return "".join(f" Its statement: {text}." for (team, _), text in found.items() if team == target.name)
