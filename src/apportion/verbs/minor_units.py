@@ -43,7 +43,7 @@ def read_believed(project: Project, period: Period | str, before_seq: int | None
 def read_plan(project: Project, period: Period | str) -> pa.Table:
     """What was planned in a month, without its other runs."""
     books, month = project.books, str(period)
-    own = unless_too_large(lambda: of_no_run(apart(books.minor(month), other_rows(project, month))))
+    own = unless_too_large(lambda: of_no_run(apart(books.minor(month), other_rows(project, month, books.runs()))))
     return add_rounding(books.posted(month, kinds=[PLAN]), own, month)
 
 
@@ -61,7 +61,7 @@ def round_change(change: pa.Table, period: str) -> pa.Table:
 
 def round_planned(project: Project, period: Period, postings: pa.Table) -> pa.Table:
     """What a plan would make of the month, beside its other runs."""
-    others = other_rows(project, period)
+    others = other_rows(project, period, project.books.runs())
     rows = pa.concat_tables([postings.select(AMOUNTS), others.select(AMOUNTS).cast(postings.select(AMOUNTS).schema)])
     own = unless_too_large(lambda: of_no_run(apart(minor_of(project.books.names, rows), others)))
     return add_rounding(postings, own, str(period))

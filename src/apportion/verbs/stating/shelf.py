@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from apportion.books.shapes import CLOSE, PLAN, StoredRun
-from apportion.model.rows import MINOR_KEY
+from apportion.books.shapes import PLAN, StoredRun
 from apportion.model.times import Period
 from apportion.policy.document import Policy
 from apportion.reports.statement.drivers import Side
@@ -14,7 +13,7 @@ from apportion.reports.statement.facts import OWNER, WORK
 from apportion.verbs.agreement import policy_for, policy_of_version
 from apportion.verbs.held import Holding, held_in
 from apportion.verbs.project import Project
-from apportion.verbs.run_rows import owners_side
+from apportion.verbs.run_rows import other_rows
 from apportion.verbs.stating.late import late_part, within
 from apportion.verbs.stating.placing import placed
 from apportion.verbs.stating.working import with_places
@@ -60,9 +59,7 @@ class Shelf:
 
     def others(self, period: Period) -> pa.Table:
         """What runs that are no plans posted in a period."""
-        ids = [run.run_id for run in self.runs.values() if run.period == str(period) and run.kind not in (PLAN, CLOSE)]
-        rows = owners_side(self.project, ids)
-        return rows.select([*MINOR_KEY, "run_id", "amount"]).rename_columns([*MINOR_KEY, "run", "amount"])
+        return other_rows(self.project, period, self.runs.values())
 
     @property
     def charges(self) -> int | None:
