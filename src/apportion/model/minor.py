@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from apportion.errors import BooksError
 from apportion.model.currencies import grains_per_minor
@@ -102,6 +103,16 @@ def add_rounding(posted: pa.Table, minor: pa.Table | None, period: str) -> pa.Ta
         for field in RECORDED
     ]
     return pa.concat_tables([posted.select(RECORDED.names).cast(RECORDED), pa.table(columns, schema=RECORDED)])
+
+
+def dated(rows: pa.Table) -> pa.Table:
+    """Without the rows that round them."""
+    return rows.filter(pc.is_valid(rows["day"]))
+
+
+def rounding_of(rows: pa.Table) -> pa.Table:
+    """The rows that round the others."""
+    return rows.filter(pc.is_null(rows["day"]))
 
 
 def keys_of(rows: pa.Table) -> list[Leaf]:

@@ -10,6 +10,7 @@ from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from apportion.model.minor import dated
 from apportion.model.money import to_decimal, to_grains
 from apportion.model.rows import IDLE, REASONS, RESIDUAL, UNALLOCATED
 from apportion.reports.report import Cell, Column, Section
@@ -48,7 +49,7 @@ def grouped(posted: pa.Table, keys: Sequence[str]) -> dict[tuple[str, ...], Deci
     """Amount per key, sorted by key; days become ISO text. Days are told exactly: what rounds a month is of none of them."""
     table = posted.select([*keys, "amount"])
     if "day" in keys:
-        table = table.filter(pc.is_valid(table["day"]))
+        table = dated(table)
         table = table.set_column(table.schema.get_field_index("day"), "day", pc.cast(table["day"], pa.string()))
     summed = table.group_by(list(keys)).aggregate([("amount", "sum")])
     columns = [summed[key].to_pylist() for key in keys]

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from apportion.books.shapes import StoredRun
 from apportion.engine.plan import RULES
+from apportion.model.minor import dated
 from apportion.model.rows import RECORDED
 from apportion.reports.corrections import Corrected
 from apportion.reports.sums import ZERO, grouped, less, total
@@ -38,11 +38,6 @@ def after(one: Corrected) -> pa.Table:
         place, RECORDED.field(place), pa.repeat(pa.scalar(one.about), len(one.change)).cast(RECORDED.field(place).type)
     )
     return pa.concat_tables([one.was, change.cast(RECORDED)])
-
-
-def dated(rows: pa.Table) -> pa.Table:
-    """Without the rows that round them."""
-    return rows.filter(pc.is_valid(rows["day"]))
 
 
 def sums(rows: pa.Table) -> Sums:

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from apportion.errors import InvariantError
+from apportion.model.minor import rounding_of
 from apportion.model.money import plain
 from apportion.model.rows import POSTING_KEY, RECORDED
 from apportion.model.times import Interval, Period, day_start
@@ -43,10 +44,6 @@ def walked(target: Target, computed: Computed, rounded: pa.Table) -> tuple[Node,
             late.append(late_node(month, part, (*parts, *why)))
     parts, why = walked_part(target, own, rest)
     return (*parts, *late, *why, *rounding_nodes(*picked(target, computed)))
-
-
-def rounding_of(rows: pa.Table) -> pa.Table:
-    return rows.filter(pc.is_null(rows["day"]))
 
 
 def negated(rows: pa.Table) -> pa.Table:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from apportion.client.shapes import Amount, Breakdown, Share
+from apportion.model.minor import dated
 from apportion.model.money import plain
 from apportion.model.rows import SYSTEM_OWNERS
 from apportion.reports.groups import chosen, names
@@ -51,7 +51,7 @@ def broken_down(ask: Ask, rows: pa.Table, name: str, but: Iterable[str] = (), te
 
 
 def shares(rows: pa.Table, by: str) -> list[Share]:
-    rows = rows.filter(pc.is_valid(rows["day"])) if by == "day" else rows
+    rows = dated(rows) if by == "day" else rows
     named = rows.select(["currency", "amount"]).append_column("name", names(rows, by))
     sums = grouped(named, ("name", "currency"))
     return [Share(name=name, currency=unit, amount=plain(amount)) for (name, unit), amount in sums.items()]

@@ -4,9 +4,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-import pyarrow.compute as pc
-
 from apportion.errors import ApportionError
+from apportion.model.minor import rounding_of
 from apportion.model.rows import REASONS, SYSTEM_OWNERS
 from apportion.render.chart import colours, number, stacked_days
 from apportion.render.sheet import Table, report_sheet
@@ -105,7 +104,7 @@ def daily(ask: Ask, currency: str) -> Chart:
         for (day, team, unit), amount in grouped(posted, ("day", "team", "currency")).items()
         if unit == currency
     }
-    undated = grouped(posted.filter(pc.is_null(posted["day"])), ("team", "currency")).items()
+    undated = grouped(rounding_of(posted), ("team", "currency")).items()
     sums = dict(folded({**whole, **{("", team): amount for (team, unit), amount in undated if unit == currency}}))
     rounding = {team: sums.pop((day, team)) for day, team in [*sums] if not day}
     every = team_order(ask, {team for _, team in whole})
